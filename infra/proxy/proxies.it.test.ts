@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { KEPT_ALIVE_SECONDS } from '../../ingest/http/server.ts'
 import { type GatewayRig, startGatewayRig } from '../../ingest/testing/gateway-rig.ts'
 import { freePort } from '../services/child.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
@@ -23,6 +24,8 @@ const has = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${p
 const scratch = mkdtempSync(join(tmpdir(), 'millrace-proxy-'))
 const cert = join(scratch, 'cert.pem')
 const key = join(scratch, 'key.pem')
+/** uWebSockets counts time in steps, and a connection may be closed one step early. */
+const STEP_SECONDS = 4
 let rig: GatewayRig
 let other: Server
 let otherPort: number
@@ -205,6 +208,14 @@ describe.each(PROXIES.filter(({ program }) => has(program)))('$name', ({ program
     }
     for (const host of ['ingest', 'billing', 'id']) expect((await ask(port, host, '/metrics')).status).toBe(404)
   })
+})
+
+test('each proxy lets go of an idle connection before the gateway closes it', () => {
+  // HAProxy never sends a first request on a connection of another client, and a client's own ends after `timeout http-request`.
+  const seconds = [/keepalive_timeout (\d+)s;/, /keepalive (\d+)s\n/, /timeout http-request (\d+)s\n/].map(setting =>
+    Number(setting.exec(page)?.[1]),
+  )
+  for (const each of seconds) expect(each).toBeLessThan(KEPT_ALIVE_SECONDS - STEP_SECONDS)
 })
 
 test('every unit of the page starts a module that is there, and systemd takes it where it is installed', () => {

@@ -31,6 +31,10 @@ export type UwsApp = {
   any(pattern: string, handler: UwsHandler): UwsApp
   /** Called for every connection that comes (1) and goes (-1); since 20.41. */
   filter(told: (res: UwsResponse, change: number) => void): UwsApp
+  /** How long a new connection may take to send a head that can be read; not in every build, and counted in steps of 4 s. */
+  setIdleTimeout?(seconds: number): void
+  /** How long an answered connection may wait for its next request; likewise. */
+  setResponseTimeout?(seconds: number): void
   listen(host: string, port: number, options: number, done: (socket: object | false) => void): UwsApp
 }
 

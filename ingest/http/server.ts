@@ -19,6 +19,10 @@ export type Server = {
   stop(): Promise<void>
 }
 
+/** A head that cannot be read gets no answer from uWebSockets, so nobody waits longer than this for one. */
+const HEAD_SECONDS_MAX = 10
+/** Proxies must let go of an idle connection sooner: see the samples of docs/deploying.md. */
+export const KEPT_ALIVE_SECONDS = 30
 const STOP_TIMEOUT_MS = 10_000
 const STOP_POLL_MS = 20
 
@@ -68,6 +72,8 @@ export async function startServer(options: {
     closing: () => stopping,
   }
   const app = uws.App()
+  app.setIdleTimeout?.(HEAD_SECONDS_MAX)
+  app.setResponseTimeout?.(KEPT_ALIVE_SECONDS)
   const serve = (handler: Handler) => (res: ConstructorParameters<typeof Exchange>[0], req: UwsRequest) => {
     const exchange = new Exchange(res, observer)
     guard(exchange, logger, () => handler(exchange, req))
