@@ -280,6 +280,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'CALENDAR: periods align to months, quarters and years. EXACT: they count from `billing_anchor`. Default CALENDAR.',
   billing_anchor:
     'The billing day of an EXACT subscription: its periods count from this day in its time zone. Default: the start of its first schedule.',
+  realign_invoice_date_to_pricing_plan_schedule_start_at:
+    'Of an EXACT subscription: whether billing periods count from the start of the schedule on. The period before it is prorated. Default false.',
   'PricingPlanSubscription.variant': VARIANT,
   'PricingPlanSubscriptionCreate.variant': VARIANT,
   next_invoice: 'The invoice of the subscription that becomes FINAL first. Null: none is OPEN or DRAFT.',

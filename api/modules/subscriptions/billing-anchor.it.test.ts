@@ -6,7 +6,7 @@ import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { billedSubscription } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
-import { makeSchedule, makeSubscription, succeed } from './testing/seed-subscription.ts'
+import { makeSchedule, makeSubscription, makeVersion, succeed } from './testing/seed-subscription.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -84,6 +84,57 @@ describe('billing_anchor', () => {
     const url = `/v1/invoices?pricing_plan_subscription_id=${id}&statuses[]=DRAFT&statuses[]=FINAL&include_periods=true`
     const { data } = await succeed(tenant, 'GET', url)
     expect(data.map(datesOf).toSorted()).toEqual(expected)
+  })
+})
+
+describe('realign_invoice_date_to_pricing_plan_schedule_start_at', () => {
+  const FIELD = 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+  const SCHEDULES = '/v1/pricing-plan-schedules'
+
+  test('is refused where periods follow the calendar, also when the subscription comes to follow it', async () => {
+    const id = await makeSubscription(tenant)
+    const version = await makeVersion(tenant)
+    const body = {
+      pricing_plan_subscription_id: id,
+      pricing_plan_version_id: version,
+      start_at: '2026-03-11T00:00:00Z',
+    }
+    const refused = [400, 'INVALID_FIELD', FIELD]
+    expect(refusal(await tenant.call('POST', SCHEDULES, { ...body, [FIELD]: true }))).toEqual(refused)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { billing_time: 'EXACT' })
+    const made = await succeed(tenant, 'POST', SCHEDULES, { ...body, [FIELD]: true })
+    expect(made[FIELD]).toBe(true)
+    expect(refusal(await patch(id, { billing_time: 'CALENDAR', status: 'ACTIVE' }))).toEqual(refused)
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+    expect(refusal(await tenant.call('PATCH', `${SCHEDULES}/${made['id']}`, { [FIELD]: false }))).toEqual(refused)
+  })
+
+  test('prorates the period before it, and bills from that day on', async () => {
+    setTime('2027-02-20T10:00:00Z')
+    const { subscriptionId: id } = await billedSubscription(tenant, {
+      start_at: '2027-03-01T00:00:00Z',
+      fee: '310',
+      subscription: { billing_time: 'EXACT' },
+    })
+    const schedules = await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${id}`)
+    const copying = `${SCHEDULES}/${schedules['data'][0]['id']}/copy?set_previous_end_at=true`
+    const next = await succeed(tenant, 'POST', copying, { start_at: '2027-03-20T00:00:00Z', [FIELD]: true })
+    await succeed(tenant, 'POST', `${SCHEDULES}/${next['id']}/activate`)
+    const shown = await succeed(tenant, 'GET', `${PATH}/${id}`)
+    expect(shown['pricing_plan_schedule_infos'].map((info: Row) => info[FIELD])).toEqual([false, true])
+    for (const day of ['2027-03-01', '2027-03-20', '2027-04-20']) {
+      setTime(`${day}T10:00:00Z`)
+      await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, id)
+    }
+    const url = `/v1/invoices?pricing_plan_subscription_id=${id}&statuses[]=DRAFT&statuses[]=FINAL&include_periods=true`
+    expect((await succeed(tenant, 'GET', url))['data'].map(datesOf).toSorted()).toEqual([
+      // 19 of the 31 days from 1 March to 1 April.
+      ['2027-03-01T00:00:00Z', '2027-03-20T00:00:00Z', '190.00'],
+      ['2027-03-20T00:00:00Z', '2027-04-20T00:00:00Z', '310.00'],
+      ['2027-04-20T00:00:00Z', '2027-05-20T00:00:00Z', '310.00'],
+    ])
+    const cancelled = await succeed(tenant, 'POST', `${PATH}/${id}/cancel`, { type: 'NEXT_BILLING_PERIOD' })
+    expect(cancelled['inactive_periods'][0].start_at).toBe('2027-05-20T00:00:00Z')
   })
 })
 

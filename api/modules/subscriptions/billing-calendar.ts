@@ -10,9 +10,33 @@ import { platformResource } from '../parties/platforms/platform.ts'
 import type { Schedule, Subscription } from './table.ts'
 import { billedCustomerOf } from './variants.ts'
 
-/** What the periods of an EXACT subscription count from: the local day of its anchor, else of its start. */
-export const anchorOf = ({ billing_anchor }: { readonly billing_anchor: string | null }, start: Instant): Instant =>
-  billing_anchor === null ? start : at(billing_anchor)
+/** Time that is cut by one anchor: the local day from which the periods of an EXACT subscription count. */
+export type AlignedSpan = { readonly span: Span; readonly anchor: Instant }
+
+/**
+ * The parts of a subscription's time. Periods count from its billing anchor, or else from its start, and from the start of each schedule in
+ * `realigned` on (semantics 4.3: realign_invoice_date…). Parts are in the order of time, without gaps. Pure.
+ */
+export function alignedSpans(
+  { billing_anchor }: { readonly billing_anchor: string | null },
+  span: Span,
+  realigned: readonly string[],
+): [AlignedSpan, ...AlignedSpan[]] {
+  const starts = realigned
+    .map(at)
+    .filter(start => start > span.start && (span.end === null || start < span.end))
+    .toSorted((a, b) => a - b)
+  const fromStart = realigned.some(start => at(start) === span.start)
+  const first = billing_anchor === null || fromStart ? span.start : at(billing_anchor)
+  return [
+    { span: { start: span.start, end: starts[0] ?? span.end }, anchor: first },
+    ...starts.map((start, index) => ({ span: { start, end: starts[index + 1] ?? span.end }, anchor: start })),
+  ]
+}
+
+/** The part that an instant is in; before them all the first, after them the last. */
+export const alignedSpanAt = (spans: readonly [AlignedSpan, ...AlignedSpan[]], instant: Instant): AlignedSpan =>
+  spans.findLast(({ span }) => span.start <= instant) ?? spans[0]
 
 /** The zone days are cut in: of the customer that gets the invoices, else of the billing entity, else of the platform, else UTC. */
 export async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
@@ -41,11 +65,14 @@ export async function currentPeriodEnd(
   const span: Span = { start: at(first.start_at), end: last.end_at === null ? null : at(last.end_at) }
   if (uow.now < span.start) return span.start
   const zone = await zoneOfSubscription(uow, subscription)
-  const grid = {
-    length: subscription.billing_period,
-    billingTime: subscription.billing_time,
-    zone,
-    anchor: anchorOf(subscription, span.start),
-  }
-  return billingPeriodAt(grid, span, uow.now)?.covered.end ?? uow.now
+  const realigned = schedules.filter(each => each.realign_invoice_date_to_pricing_plan_schedule_start_at)
+  const parts = alignedSpans(
+    subscription,
+    span,
+    realigned.map(({ start_at }) => start_at),
+  )
+  const part = alignedSpanAt(parts, uow.now)
+  const { billing_period: length, billing_time: billingTime } = subscription
+  const grid = { length, billingTime, zone, anchor: part.anchor }
+  return billingPeriodAt(grid, part.span, uow.now)?.covered.end ?? uow.now
 }

@@ -37,6 +37,7 @@ export const ScheduleInfo = Type.Object({
   pricing_plan_version: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   start_at: Timestamp,
   end_at: Nullable(Timestamp),
+  realign_invoice_date_to_pricing_plan_schedule_start_at: Type.Boolean(),
 })
 
 export const VersionSelector = Shape({

@@ -83,6 +83,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   applied_coupons: wireJson<readonly AppliedCoupon[]>().notNull().default([]),
   /** Whether what it has charged ahead is credited for the days left when it ends. */
   refund_advance_charges: boolean().notNull().default(false),
+  /** Whether billing periods count from its start on; only of an EXACT subscription. */
+  realign_invoice_date_to_pricing_plan_schedule_start_at: boolean().notNull().default(false),
 })
 
 /** The versions that price each schedule, and when: its own, or those of its rate card in turn. */

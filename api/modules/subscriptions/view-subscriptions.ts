@@ -12,6 +12,8 @@ import { customerResource } from '../parties/customers/resource.ts'
 import { NEXT_INVOICES } from './next-invoices.ts'
 import { type Schedule, type Subscription, schedules } from './table.ts'
 
+const REALIGN = 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+
 /** The references of both parties, the next invoice, and the schedules that are active; drafts are not shown here (contract). */
 export async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promise<readonly Row[]> {
   if (rows.length === 0) return []
@@ -50,7 +52,7 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
     billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
     pricing_plan_schedule_infos: active
       .filter(schedule => schedule.pricing_plan_subscription_id === row.id)
-      .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at }) => ({
+      .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at, [REALIGN]: realign }) => ({
         id,
         pricing_plan_id,
         pricing_plan_version_id: versionNow(
@@ -60,6 +62,7 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
         ),
         start_at,
         end_at,
+        [REALIGN]: realign,
       })),
   }))
 }

@@ -11,7 +11,7 @@ import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { CustomerMark } from '../../../usage/last-marks.ts'
 import type { CalculationInput, ScheduleInput } from '../../billing/terms/billing-inputs.ts'
-import { activeSpan, gridOf, type PeriodInputs } from '../../billing/terms/windows.ts'
+import { activeSpan, calendarAt, type PeriodInputs } from '../../billing/terms/windows.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
 import type { RuleEntitlement } from '../schema.ts'
@@ -95,7 +95,8 @@ function runningPeriod(
   { now, persisted }: { readonly now: Instant; readonly persisted: PersistedUsageByPrice },
 ): Running | null {
   const span = activeSpan(inputs)
-  const found = span && billingPeriodAt(gridOf(inputs, span), span, now)
+  const calendar = span && calendarAt(inputs, span, now)
+  const found = calendar && billingPeriodAt(calendar.gridOf(inputs.subscription.billing_period), calendar.span, now)
   const schedule = inputs.schedules.find(
     ({ start_at, end_at }) => at(start_at) <= now && (end_at === null || at(end_at) > now),
   )

@@ -161,8 +161,9 @@ export async function loadWatched(
 async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
   if (ids.length === 0) return new Map<string, never[]>()
   const { pricing_plan_subscription_id, start_at, end_at, pricing_currency, status, id } = schedules
+  const realign = schedules.realign_invoice_date_to_pricing_plan_schedule_start_at
   const rows = await uow.tx
-    .select({ id, pricing_plan_subscription_id, start_at, end_at, pricing_currency })
+    .select({ id, pricing_plan_subscription_id, start_at, end_at, pricing_currency, realign })
     .from(schedules)
     .where(and(inThisTenant(uow, schedules), inArray(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
     .orderBy(asc(start_at), asc(id))

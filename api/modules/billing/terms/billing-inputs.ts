@@ -86,6 +86,8 @@ export type ScheduleInput = {
   readonly refund_advance_charges?: true
   /** Only for a TRIAL, which charges nothing; absent for any other. */
   readonly trial?: true
+  /** Whether the billing periods of an EXACT subscription count from its start on; absent where they do not. */
+  readonly realign?: boolean
 }
 
 export type ConfigInput = {

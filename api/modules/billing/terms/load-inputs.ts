@@ -268,6 +268,7 @@ async function loadSchedules(
       seats_values: s.seats_values,
       units: s.units,
       refund: s.refund_advance_charges,
+      realign: s.realign_invoice_date_to_pricing_plan_schedule_start_at,
       type: s.type,
       variant: pricingPlans.variant,
     })
@@ -289,22 +290,25 @@ async function loadSchedules(
   return new Map(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
-      own.map(({ subscription_id: _subscription, status: _status, refund, type, variant: _variant, ...given }) => {
-        const { coupons, enabled, markup, commitment, ...stated } = given
-        const { override_pricings, included_volumes, seats_values, units, ...schedule } = stated
-        const card = cards.get(schedule.pricing_plan_id)
-        return {
-          ...schedule,
-          ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
-          ...(coupons.length > 0 ? { coupons } : {}),
-          ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
-          ...(markup ? { markup } : {}),
-          ...(commitment ? { commitment } : {}),
-          ...statedOf({ override_pricings, included_volumes, seats_values, units }),
-          ...(refund ? { refund_advance_charges: true as const } : {}),
-          ...(type === 'TRIAL' ? { trial: true as const } : {}),
-        }
-      }),
+      own.map(
+        ({ subscription_id: _subscription, status: _status, refund, realign, type, variant: _variant, ...given }) => {
+          const { coupons, enabled, markup, commitment, ...stated } = given
+          const { override_pricings, included_volumes, seats_values, units, ...schedule } = stated
+          const card = cards.get(schedule.pricing_plan_id)
+          return {
+            ...schedule,
+            ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
+            ...(coupons.length > 0 ? { coupons } : {}),
+            ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
+            ...(markup ? { markup } : {}),
+            ...(commitment ? { commitment } : {}),
+            ...statedOf({ override_pricings, included_volumes, seats_values, units }),
+            ...(refund ? { refund_advance_charges: true as const } : {}),
+            ...(type === 'TRIAL' ? { trial: true as const } : {}),
+            ...(realign ? { realign } : {}),
+          }
+        },
+      ),
     ]),
   )
 }

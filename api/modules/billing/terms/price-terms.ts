@@ -32,7 +32,7 @@ import type {
 import { includedOf } from './included-of.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
 import { seatChangesOf } from './term-seats.ts'
-import { activeSpan, gridOf } from './windows.ts'
+import { activeSpan, calendarAt } from './windows.ts'
 
 /** How the time of a price is cut. */
 export type PriceCalendar = {
@@ -279,13 +279,14 @@ function calendarOf(
   if (!left) return null
   const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
   const pricingPeriod = config.pricing_period ?? billingPeriod
+  const { gridOf } = calendarAt(inputs, span, left.start)
   return {
     span: left,
     since: instantOf(Math.max(at(schedule.start_at), span.start)),
     billingPeriod,
     pricingPeriod,
-    billingGrid: gridOf(inputs, span, billingPeriod),
-    pricingGrid: gridOf(inputs, span, pricingPeriod),
+    billingGrid: gridOf(billingPeriod),
+    pricingGrid: gridOf(pricingPeriod),
     pauses,
   }
 }

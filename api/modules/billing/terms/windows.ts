@@ -1,9 +1,15 @@
 // When a subscription is invoiced: the time that each invoice collects, and the time that it bills in advance
 // (semantics 5.3).
-import { type BillingPeriod, billingPeriods, type PeriodGrid, type Span } from '../../../../shared/billing/periods.ts'
+import {
+  type BillingPeriod,
+  billingPeriods,
+  type PeriodGrid,
+  type PeriodLength,
+  type Span,
+} from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { anchorOf } from '../../subscriptions/billing-calendar.ts'
+import { type AlignedSpan, alignedSpanAt, alignedSpans } from '../../subscriptions/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
 /** The inputs that decide when the subscription is billed. */
@@ -12,7 +18,7 @@ export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
     SubscriptionInput,
     'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
   >
-  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at'>[]
+  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at' | 'realign'>[]
 }
 
 export type InvoiceWindow = {
@@ -49,23 +55,46 @@ export function activeSpan({ schedules, subscription }: PeriodInputs): Span | nu
   return end !== null && end <= start ? null : { start, end }
 }
 
-/**
- * How the subscription, or a part of it with its own period, is cut. EXACT counts from its billing anchor, otherwise
- * from its start.
- */
-export const gridOf = (inputs: PeriodInputs, span: Span, length = inputs.subscription.billing_period): PeriodGrid => ({
+/** The parts of the active span, each with what its periods count from. */
+const partsOf = ({ subscription, schedules }: PeriodInputs, span: Span) =>
+  alignedSpans(
+    subscription,
+    span,
+    schedules.flatMap(({ realign, start_at }) => (realign ? [start_at] : [])),
+  )
+
+const gridIn = (inputs: PeriodInputs, { anchor }: AlignedSpan, length: PeriodLength): PeriodGrid => ({
   length,
   billingTime: inputs.subscription.billing_time,
   zone: zoneOfParties(inputs),
-  anchor: anchorOf(inputs.subscription, span.start),
+  anchor,
 })
+
+/**
+ * How the subscription, or a part of it with its own period, is cut at an instant, and the span that is cut so. EXACT counts from its billing
+ * anchor, otherwise from its start, and from the start of a schedule that realigns it.
+ */
+export function calendarAt(
+  inputs: PeriodInputs,
+  span: Span,
+  instant: Instant,
+): { readonly span: Span; readonly gridOf: (length: PeriodLength) => PeriodGrid } {
+  const part = alignedSpanAt(partsOf(inputs, span), instant)
+  return { span: part.span, gridOf: length => gridIn(inputs, part, length) }
+}
+
+/** The billing periods of the active span, in order. */
+function* periodsIn(inputs: PeriodInputs, span: Span): Generator<BillingPeriod, void, undefined> {
+  for (const part of partsOf(inputs, span))
+    yield* billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span)
+}
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */
 export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
   const span = activeSpan(inputs)
   if (!span) return
   let current: BillingPeriod | null = null
-  for (const next of billingPeriods(gridOf(inputs, span), span)) {
+  for (const next of periodsIn(inputs, span)) {
     const opensAt: Instant = current?.covered.start ?? next.covered.start
     yield { arrears: current?.covered ?? null, advance: next.covered, cutoffAt: next.covered.start, opensAt }
     current = next

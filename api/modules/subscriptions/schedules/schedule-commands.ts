@@ -10,7 +10,7 @@ import { requireOverrides, withGivenOverrides } from '../overrides/given-overrid
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
-import { listSchedules, requireAhead, requireOpen, scheduleResource } from './schedule.ts'
+import { listSchedules, requireAhead, requireExact, requireOpen, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 
 /** A valid body of a schedule. */
@@ -133,7 +133,8 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
     )
   }
   for (const schedule of all) {
-    // One activated earlier is judged again: the currency of a subscription may change until it is ACTIVE itself.
+    // One activated earlier is judged again: what the subscription says may change until it is ACTIVE itself.
+    requireExact(schedule, subscription)
     if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
     else await requireSellable(uow, schedule, subscription, true)
   }
@@ -141,6 +142,7 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
 
 async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {
   requireOpen(subscription)
+  requireExact(schedule, subscription)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
   await checkTerms(uow, schedule)

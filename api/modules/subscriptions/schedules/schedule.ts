@@ -48,6 +48,9 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     end_at: field(Timestamp),
     pricing_currency: field(Currency, { change: 'draft' }),
     billing_period: field(Period, { change: 'draft' }),
+    realign_invoice_date_to_pricing_plan_schedule_start_at: field(Type.Boolean(), {
+      change: 'draft',
+    }),
     // Besides, or instead of, what the pricings of its version grant.
     entitlements: field(EntitlementsShape, { change: 'draft' }),
     // May change while the schedule is ACTIVE, in time that no FINAL invoice has billed.
@@ -80,6 +83,7 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
   },
   defaults: async (uow, row) => ({
     type: 'DEFAULT',
+    realign_invoice_date_to_pricing_plan_schedule_start_at: false,
     pricing_currency: (await subscriptionOf(uow, row)).billing_currency,
     entitlements: [],
     enabled_pricings: [],
@@ -120,6 +124,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
   },
 })
 
+const REALIGN = 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+
 const subscriptionOf = async (
   uow: Uow,
   schedule: { pricing_plan_subscription_id: Id<'ppsu'> },
@@ -144,8 +150,17 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   )
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
+  requireExact(row, subscription)
   if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
   await checkTerms(uow, row)
+}
+
+/** Throws INVALID_FIELD for a schedule that sets the billing day of periods that start with the calendar (semantics 4.3). */
+export function requireExact(row: Pick<Schedule, typeof REALIGN>, { billing_time }: Subscription): void {
+  if (!row[REALIGN] || billing_time === 'EXACT') return
+  const message =
+    'Only an EXACT subscription is billed from the start of a schedule on; CALENDAR periods start with the calendar. Leave it out.'
+  throw new AppError('INVALID_FIELD', message, { field: REALIGN })
 }
 
 /** Throws unless the subscription can still be given, or change, its schedules. */

@@ -1,6 +1,6 @@
 // `copy` and `migrate` of a schedule.
 import type { FastifyInstance } from 'fastify'
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import { listOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
@@ -14,10 +14,12 @@ import { INDEXING_MEMBERS, type Indexing } from './indexing.ts'
 import { type CouponBehaviour, copySchedule, migrateSchedule, type Span } from './succeed-schedule.ts'
 
 const CouponDiscountBehaviour = Optional(OneOf('NONE', 'CARRY_OVER'))
+const Realign = Optional(Nullable(Type.Boolean()))
 const CopyBody = Shape(
   {
     start_at: Optional(Timestamp),
     end_at: Optional(Nullable(Timestamp)),
+    realign_invoice_date_to_pricing_plan_schedule_start_at: Realign,
     coupon_discount_behaviour: CouponDiscountBehaviour,
     ...INDEXING_MEMBERS,
   },
@@ -29,6 +31,7 @@ const MigrateBody = Shape(
     end_at: Optional(Nullable(Timestamp)),
     pricing_plan_version_id: Optional(IdText('pricing plan version')),
     pricing_plan_version_selector: Optional(VersionSelector),
+    realign_invoice_date_to_pricing_plan_schedule_start_at: Realign,
     coupon_discount_behaviour: CouponDiscountBehaviour,
   },
   { title: 'PricingPlanScheduleMigrate' },

@@ -16,12 +16,21 @@ import { type Indexing, indexedOverrides } from './indexing.ts'
 import { overridesInVersion } from './overrides-in-version.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
-export type Span = { readonly start_at?: string; readonly end_at?: string | null }
+export type Span = {
+  readonly start_at?: string
+  readonly end_at?: string | null
+  /** Whether billing periods count from its start on. */
+  readonly realign_invoice_date_to_pricing_plan_schedule_start_at?: boolean | null
+}
 /** Whether the new schedule has the coupons of the other (contract: coupon_discount_behaviour). NONE is the default. */
 export type CouponBehaviour = { readonly coupon_discount_behaviour?: 'NONE' | 'CARRY_OVER' }
 
 const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
   behaviour === 'CARRY_OVER' ? {} : { coupon_ids: [], promotion_codes: [] }
+
+const realignedBy = ({ realign_invoice_date_to_pricing_plan_schedule_start_at: realign }: Span) => ({
+  realign_invoice_date_to_pricing_plan_schedule_start_at: realign ?? false,
+})
 
 /**
  * Creates a DRAFT of the same version, with the same terms. It starts where the other ends, and runs on unless it is given an end. Its prices are indexed where
@@ -40,6 +49,7 @@ export async function copySchedule(
   const enabled_pricings = schedule.enabled_pricings.filter(({ start_at, end_at }) => !start_at && !end_at)
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
+    ...realignedBy(span),
     enabled_pricings,
     seats_values: statedFrom(schedule.seats_values, placed.start_at),
     included_volumes: statedFrom(schedule.included_volumes, placed.start_at),
@@ -79,6 +89,7 @@ export async function migrateSchedule(
   await makeRoom(uow, subscription, placed, neighbours)
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
+    ...realignedBy(body),
     type: 'DEFAULT',
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
