@@ -8,6 +8,8 @@ const PLAN_VARIANT =
 const ONE_CUSTOMER =
   'Id of the only customer it is for. What is in it, and the plan that prices it, is for the same customer. It never changes.'
 
+const ACCEPTORS =
+  'Ids of the payment acceptors by which its invoices can be paid. Empty: all that are ACTIVE of its billing entity.'
 const VARIANT =
   'FORWARD_BILLING: another customer gets the invoices. SELF_BILLING: the billing entity issues them in the name of the customer, who sells. SELLER: it is billed for a seller. Default DEFAULT.'
 
@@ -282,6 +284,23 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'The billing day of an EXACT subscription: its periods count from this day in its time zone. Default: the start of its first schedule.',
   realign_invoice_date_to_pricing_plan_schedule_start_at:
     'Of an EXACT subscription: whether billing periods count from the start of the schedule on. The period before it is prorated. Default false.',
+  upgraded_from_pricing_plan_subscription_id:
+    'Id of the subscription whose place this one takes: that one ends when this one starts.',
+  upgraded_to_pricing_plan_subscription_id: 'Id of the subscription that takes the place of this one.',
+  'PricingPlanSubscription.payment_acceptor_ids': ACCEPTORS,
+  'PricingPlanSubscriptionCreate.payment_acceptor_ids': ACCEPTORS,
+  'PricingPlanSubscriptionUpdate.payment_acceptor_ids': ACCEPTORS,
+  'PricingPlanSubscriptionInit.payment_acceptor_ids': ACCEPTORS,
+  'PricingPlanSubscriptionInitCreatePricingPlanSubscription.payment_acceptor_ids': ACCEPTORS,
+  payment_acceptors: 'The payment acceptors of the subscription. Included by `expand[]=payment_acceptors`.',
+  template: 'Only of a TEMPLATE: what `init` does with it.',
+  apply_billing_entity_selector:
+    'Whether `init` chooses the billing entity by the country of the customer and the currency, where the call names none. Default false.',
+  pending_review_pricing_plan_schedule_ids: 'Ids of the schedules that are pending review, in the order of time.',
+  approval_status: 'Whether somebody has to approve the schedule before it becomes ACTIVE. Null: nobody has to.',
+  'PricingPlanSchedule.pricing_categories':
+    'The prices that the schedule has instead of those of its version, grouped by product category. Only where one schedule is read.',
+  'PricingPlanSubscriptionInitCreate.enabled_pricings': 'ADDON pricings of the first schedule. Not with a template.',
   'PricingPlanSubscription.variant': VARIANT,
   'PricingPlanSubscriptionCreate.variant': VARIANT,
   next_invoice: 'The invoice of the subscription that becomes FINAL first. Null: none is OPEN or DRAFT.',
@@ -394,7 +413,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   condition: 'The discount applies when the amount it would apply to compares like this.',
   pricing_plan_id: 'Id of a pricing plan.',
   pricing_plan_version_id: 'Id of the plan version that applies.',
-  pricing_plan_version_selector: 'Chooses the plan version by the plan and its number.',
+  pricing_plan_version_selector:
+    'Chooses the plan version by the plan and its number. `init` chooses the LATEST of a template again.',
   'PricingPlanSubscriptionCancel.type':
     'When it ends: at once, at the end of the billing period or of the term, or on `cancel_at`. UNDO takes a pending cancellation back.',
   cancel_at: 'With a date: when the subscription ends.',

@@ -1,5 +1,8 @@
 // Fields of customers, billing entities and platforms.
 
+const ROLES =
+  'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. NON_PROCESSING: it pays and takes no events. SELF_BILLING: a supplier, whose subscriptions are of the variant SELF_BILLING. SELLER: subscriptions of the variant SELLER are billed for it.'
+
 export const PARTIES: Readonly<Record<string, string>> = {
   'Customer.type': 'ORGANIZATION or INDIVIDUAL. It decides which of the two objects below is taken.',
   'CustomerCreate.type': 'ORGANIZATION or INDIVIDUAL. It decides which of the two objects below is taken.',
@@ -37,12 +40,9 @@ export const PARTIES: Readonly<Record<string, string>> = {
   email: 'The e-mail address for billing. An empty text clears it.',
   locale: 'Language and country for texts, such as `de` or `de-DE`.',
   timezone: 'The time zone that days and billing periods follow.',
-  'Customer.roles':
-    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it. Default DEFAULT.',
-  'CustomerCreate.roles':
-    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it. Default DEFAULT.',
-  'CustomerUpdate.roles':
-    'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. SELLER: subscriptions of the variant SELLER are billed for it.',
+  'Customer.roles': `${ROLES} Default DEFAULT.`,
+  'CustomerCreate.roles': `${ROLES} Default DEFAULT.`,
+  'CustomerUpdate.roles': ROLES,
   'Customer.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
   'CustomerCreate.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
   'CustomerUpdate.seller_details': 'Of a SELLER: what subscriptions that are billed for it have.',
@@ -66,6 +66,9 @@ export const PARTIES: Readonly<Record<string, string>> = {
   // Billing entities
   tax_registrations:
     'Where else the company is registered for tax. An invoice uses the one for the customer’s country.',
+  default_customer_country_selector: 'The countries of customers whom templates have it bill.',
+  default_billing_currency_selector: 'The currencies in which templates have it bill.',
+  processing_only: 'Whether the customer has the role PROCESSING_ONLY; `roles` says so too.',
   tax_settings: 'How tax is computed on invoices of this company.',
   apply_local_vat_for_missing_tax_id: 'Whether a company abroad without a tax id is charged VAT. Default false.',
   used_tax_registration: 'The tax registration the invoice was made under.',

@@ -4,5 +4,10 @@ import { acceptorsOf } from './payment-actions.ts'
 
 test('a self-billing invoice shows no way to pay it: its billing entity pays the customer', async () => {
   const noQuestion = {} as ReadUow
-  expect(await acceptorsOf(noQuestion, { billing_entity_id: 'bill_1', billing_type: 'SELF_BILLING' })).toEqual([])
+  const invoice = {
+    billing_entity_id: 'bill_1',
+    billing_type: 'SELF_BILLING' as const,
+    pricing_plan_subscription_ids: [],
+  }
+  expect(await acceptorsOf(noQuestion, invoice)).toEqual([])
 })

@@ -1,26 +1,37 @@
 // How an invoice can be paid without a gateway: the bank accounts and links of its billing entity, as they are now.
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../shared/decimal.ts'
-import { idOf } from '../../../shared/ids.ts'
+import { idOf, idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
+import { subscriptions } from '../subscriptions/table.ts'
 import type { InvoiceView, PaymentActionView } from './schema.ts'
 
 /**
- * The ACTIVE payment acceptors of the billing entity of an invoice, by reference. None for SELF_BILLING, where the billing entity pays
- * the customer.
+ * The ACTIVE payment acceptors of the billing entity of an invoice, by reference: those that its subscription names, or all where it names
+ * none; of several subscriptions those that none of them leaves out. None for SELF_BILLING, where the billing entity pays the customer.
  */
 export async function acceptorsOf(
   uow: ReadUow,
-  { billing_entity_id, billing_type }: Pick<InvoiceView, 'billing_entity_id' | 'billing_type'>,
+  {
+    billing_entity_id,
+    billing_type,
+    pricing_plan_subscription_ids: ids,
+  }: Pick<InvoiceView, 'billing_entity_id' | 'billing_type' | 'pricing_plan_subscription_ids'>,
 ): Promise<PaymentAcceptor[]> {
   if (billing_type === 'SELF_BILLING') return []
-  return await uow.tx
+  const acceptors = await uow.tx
     .select()
     .from(p)
     .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, idOf('bill', billing_entity_id)), eq(p.status, 'ACTIVE')))
     .orderBy(asc(p.reference))
+  if (acceptors.length === 0 || ids.length === 0) return acceptors
+  const found = await uow.tx
+    .select({ named: subscriptions.payment_acceptor_ids })
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), inArray(subscriptions.id, idsOf('ppsu', ids))))
+  return acceptors.filter(({ id }) => found.every(({ named }) => named.length === 0 || named.includes(id)))
 }
 
 type Payable = Pick<InvoiceView, 'status' | 'invoice_number' | 'open_invoice_amount' | 'billing_entity'>

@@ -16,6 +16,7 @@ import type { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { endByItself, termEndOf } from './terms/subscription-term.ts'
+import { refuseUpgraded } from './upgrades/upgrade-subscription.ts'
 
 type CancelRequest = Static<typeof CancelBody>
 
@@ -28,6 +29,7 @@ export async function cancelSubscription(
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
   if (!subscription) throw notFound(subscriptionResource, idOrReference)
   requireCancellable(subscription, formatInstant(uow.now))
+  await refuseUpgraded(uow, subscription)
   if (request.cancel_at !== undefined && request.type !== 'DATE') {
     throw new AppError('INVALID_FIELD', 'Only a cancellation of type DATE takes cancel_at.', { field: 'cancel_at' })
   }
@@ -37,9 +39,9 @@ export async function cancelSubscription(
   }
   if (request.type === 'UNDO') return await undoCancellation(uow, subscription)
   const cancelledAt = await timeOf(uow, subscription, request)
-  const ending = endedAt(subscription, cancelledAt, request.refund_advance_charges)
+  const ending = endedAt(subscription, cancelledAt, { refund: request.refund_advance_charges ?? false })
   if (isDeepStrictEqual(ending.inactive_periods, subscription.inactive_periods)) return subscription
-  return await takeEffect(uow, subscription, { ...ending, cancelled_at: cancelledAt })
+  return await endSubscription(uow, subscription, { ...ending, cancelled_at: cancelledAt })
 }
 
 /**
@@ -49,11 +51,11 @@ export async function cancelSubscription(
 export async function settleCancellation(uow: Uow, subscription: Subscription): Promise<Subscription> {
   const { status, cancelled_at } = subscription
   if (status !== 'ACTIVE' || cancelled_at === null || cancelled_at > formatInstant(uow.now)) return subscription
-  return await takeEffect(uow, subscription, { cancelled_at })
+  return await endSubscription(uow, subscription, { cancelled_at })
 }
 
-/** Saves a cancellation and, when its time has come, the status with it. The open invoice ends elsewhere now, so billing looks. */
-async function takeEffect(
+/** Saves when it ends and, when that time has come, the status with it. The open invoice ends elsewhere now, so billing looks. */
+export async function endSubscription(
   uow: Uow,
   subscription: Subscription,
   values: Partial<Subscription> & { cancelled_at: string },
@@ -102,6 +104,7 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<S
   }
   return await saveChange(uow, subscriptionResource, subscription, {
     ...ending,
+    upgraded_to_pricing_plan_subscription_id: null,
     next_billing_at: formatInstant(uow.now),
   })
 }

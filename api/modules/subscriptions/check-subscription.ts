@@ -5,6 +5,7 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Resource, StoredRow } from '../../resource/define-resource.ts'
 import { getOne } from '../../resource/store.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import { isGone } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { requireOfOwner, subscriptionGroupResource } from './groups/group.ts'
 import type { Subscription } from './table.ts'
@@ -33,15 +34,19 @@ export async function checkSubscription(uow: Uow, row: Subscription, previous: S
       'Only an EXACT subscription has a billing day of its own; CALENDAR periods start with the calendar. Set billing_time to EXACT, or leave billing_anchor out.'
     throw new AppError('INVALID_FIELD', message, { field: 'billing_anchor' })
   }
+  if (row.template !== null && row.type !== 'TEMPLATE')
+    throw new AppError('INVALID_FIELD', `A ${row.type} has no template settings; leave them out.`, {
+      field: 'template',
+    })
   checkPercentage(row.sales_tax_percentage)
   if (row.customer_id !== null && row.customer_id !== previous?.customer_id)
-    await refuseArchived(uow, customerResource, 'customer_id', row.customer_id)
+    await refuseGone(uow, customerResource, 'customer_id', row.customer_id)
   if (row[GROUP] !== null && (row[GROUP] !== previous?.[GROUP] || row.customer_id !== previous.customer_id)) {
     const group = await getOne(uow, subscriptionGroupResource, row[GROUP])
     await requireOfOwner(uow, group, { customerId: row.customer_id, field: GROUP })
   }
   if (row.billing_entity_id !== previous?.billing_entity_id) {
-    await refuseArchived(uow, billingEntityResource, 'billing_entity_id', row.billing_entity_id)
+    await refuseGone(uow, billingEntityResource, 'billing_entity_id', row.billing_entity_id)
   }
 }
 
@@ -82,15 +87,14 @@ function checkPercentage(text: string | null): void {
   })
 }
 
-async function refuseArchived(
+async function refuseGone(
   uow: Uow,
   resource: Resource<StoredRow & { readonly status: string }>,
   field: string,
   id: string,
 ): Promise<void> {
   const party = await getOne(uow, resource, id)
-  if (party.status !== 'ARCHIVED') return
-  throw new AppError('INVALID_FIELD', `This ${resource.objectType} is ARCHIVED and takes no new subscription.`, {
-    field,
-  })
+  if (!isGone(party)) return
+  const message = `This ${resource.objectType} is ${party.status} and takes no new subscription.`
+  throw new AppError('INVALID_FIELD', message, { field })
 }

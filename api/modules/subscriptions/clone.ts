@@ -10,6 +10,7 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { scheduleResource } from './schedules/schedule.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Schedule, Subscription } from './table.ts'
+import { UPGRADED_FROM } from './upgrades/upgrade-subscription.ts'
 
 /** What a body that creates such a row would say; what only the service sets is left out. */
 const bodyOf = <R extends StoredRow>(resource: Resource<R>, row: R): Row =>
@@ -19,7 +20,8 @@ const bodyOf = <R extends StoredRow>(resource: Resource<R>, row: R): Row =>
 
 /** Creates a DRAFT subscription with the fields of another and those of `changes`, without its reference. */
 export async function cloneSubscription(uow: Uow, from: Subscription, changes: Row): Promise<Subscription> {
-  const { reference: _reference, ...fields } = bodyOf(subscriptionResource, from)
+  // It takes nobody's place, whatever the other one did.
+  const { reference: _reference, [UPGRADED_FROM]: _upgraded, ...fields } = bodyOf(subscriptionResource, from)
   const body = { ...fields, custom_fields: await repeatableFields(uow, from.id), ...changes }
   // What the other does not have is not filled from the platform's defaults.
   return await createResource(uow, subscriptionResource, body, { isWhole: true })

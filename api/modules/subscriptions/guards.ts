@@ -6,8 +6,10 @@ import { idOf } from '../../../shared/ids.ts'
 import { beforeSave, namedBy } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
+import { isGone } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
+import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
 import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
@@ -17,11 +19,11 @@ import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
 /**
- * Throws INVALID_OPERATION when the customer is about to be ARCHIVED and a subscription of it is ACTIVE: it would be billed on, as a
- * customer who is gone.
+ * Throws INVALID_OPERATION when the customer is about to be CLOSED or ARCHIVED and a subscription of it is ACTIVE: it would be billed on,
+ * as a customer who is gone.
  */
-async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
-  if (previous === null || customer.status !== 'ARCHIVED' || previous.status === 'ARCHIVED') return
+async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
+  if (previous === null || !isGone(customer) || isGone(previous)) return
   const [live] = await uow.tx
     .select({ id: subscriptions.id })
     .from(subscriptions)
@@ -46,7 +48,7 @@ async function refuseArchivingSubscribed(uow: Uow, customer: Customer, previous:
 }
 
 export const SUBSCRIPTION_GUARDS = [
-  beforeSave(customerResource, refuseArchivingSubscribed),
+  beforeSave(customerResource, refuseLeavingSubscribed),
   beforeSave(scheduleResource, checkSelection),
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
@@ -55,6 +57,11 @@ export const SUBSCRIPTION_GUARDS = [
     table: subscriptions,
     noun: 'subscription',
     names: id => sql`${subscriptions.seller_details} ->> 'seller_customer_id' = ${id}`,
+  }),
+  namedBy(paymentAcceptorResource, {
+    table: subscriptions,
+    noun: 'subscription',
+    names: id => sql`${id} = any (${subscriptions.payment_acceptor_ids})`,
   }),
   namedBy(subscriptionGroupResource, {
     table: subscriptions,

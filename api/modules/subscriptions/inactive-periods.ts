@@ -1,5 +1,5 @@
-// What `inactive_periods` says: one entry of type CANCEL from when on a subscription is billed no more, and one of type PAUSE for
-// each time in which it is not. Pure.
+// What `inactive_periods` says: one entry of type CANCEL, or UPGRADE, from when on a subscription is billed no more, and one of type
+// PAUSE for each time in which it is not. Pure.
 import { at, type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type { Subscription } from './table.ts'
 
@@ -7,14 +7,17 @@ type Periods = Pick<Subscription, 'inactive_periods'>
 type Ending = Pick<Subscription, 'inactive_periods' | 'cancelled_at'>
 
 const others = ({ inactive_periods }: Periods): Subscription['inactive_periods'] =>
-  inactive_periods.filter(period => period.type !== 'CANCEL')
+  inactive_periods.filter(period => period.type === 'PAUSE')
+
+type Manner = { readonly type?: 'CANCEL' | 'UPGRADE'; readonly refund?: boolean }
 
 /** The columns of one that ends then, instead of when it would have. With `refund` its charges ahead are credited for the days left. */
-export const endedAt = (subscription: Periods, start_at: string, refund = false): Ending => ({
-  inactive_periods: [
-    ...others(subscription),
-    { type: 'CANCEL', start_at, ...(refund ? { refund_advance_charges: true } : {}) },
-  ],
+export const endedAt = (
+  subscription: Periods,
+  start_at: string,
+  { type = 'CANCEL', refund = false }: Manner = {},
+): Ending => ({
+  inactive_periods: [...others(subscription), { type, start_at, ...(refund ? { refund_advance_charges: true } : {}) }],
   cancelled_at: start_at,
 })
 

@@ -36,8 +36,13 @@ export function scheduleRoute(app: FastifyInstance, deps: RouteDeps): void {
     handle: async (uow, { params, query }) => {
       const row = await getOne(uow, scheduleResource, params.id)
       const view = await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
-      const combined = query.include_combined_pricing_plan_version === 'true'
-      return combined ? { ...view, combined_pricing_plan_version: await combinedVersion(uow, row) } : view
+      const wanted = query.include_combined_pricing_plan_version === 'true'
+      const combined = wanted || row.override_pricings.length > 0 ? await combinedVersion(uow, row) : null
+      return {
+        ...view,
+        pricing_categories: combined ? ownPrices(combined, row) : [],
+        ...(wanted ? { combined_pricing_plan_version: combined } : {}),
+      }
     },
   })
 }
@@ -49,4 +54,25 @@ async function combinedVersion(uow: ReadUow, schedule: Schedule): Promise<Row> {
   const version = await viewOf(uow, pricingPlanVersionResource, row)
   const [sold] = await pricingCategoriesAs(uow, [row], pricing => overridden(pricing, schedule.override_pricings))
   return { ...version, ...sold }
+}
+
+type Priced = {
+  readonly pricings: readonly Row[]
+  readonly pricing_groups: readonly (Row & { readonly pricings: readonly Row[] })[]
+}
+
+/** Of the combined version, the categories and groups with the pricings that the schedule overrides. */
+function ownPrices({ pricing_categories: categories }: Row, { override_pricings }: Schedule): Row[] {
+  const own = new Set<unknown>(override_pricings.map(({ original_pricing_id }) => original_pricing_id))
+  const isOwn = ({ id }: Row): boolean => own.has(id)
+  // They have the form that `pricingCategoriesAs` gives them.
+  return (categories as readonly (Row & Priced)[])
+    .map(category => ({
+      ...category,
+      pricings: category.pricings.filter(isOwn),
+      pricing_groups: category.pricing_groups
+        .map(group => ({ ...group, pricings: group.pricings.filter(isOwn) }))
+        .filter(({ pricings }) => pricings.length > 0),
+    }))
+    .filter(({ pricings, pricing_groups }) => pricings.length + pricing_groups.length > 0)
 }

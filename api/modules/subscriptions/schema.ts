@@ -40,12 +40,17 @@ export const ScheduleInfo = Type.Object({
   realign_invoice_date_to_pricing_plan_schedule_start_at: Type.Boolean(),
 })
 
+/** What `init` does with a template. */
+export const TemplateSettings = Shape({ apply_billing_entity_selector: Optional(Nullable(Type.Boolean())) })
+export type TemplateSettings = Static<typeof TemplateSettings>
+
 export const VersionSelector = Shape({
   pricing_plan_id: Optional(IdText('pricing plan')),
   pricing_plan_reference: Optional(Reference),
   type: Optional(OneOf('LATEST', 'VERSION')),
   version: Optional(Type.Integer({ minimum: 1 })),
 })
+export type VersionSelector = Static<typeof VersionSelector>
 
 export const CancelBody = Shape({
   type: OneOf('NOW', 'NEXT_BILLING_PERIOD', 'AFTER_INITIAL_TERM', 'DATE', 'UNDO'),

@@ -26,6 +26,7 @@ import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { endByItself, termEndOf } from './terms/subscription-term.ts'
 import { requireSameClock } from './test-clocks/same-clock.ts'
+import { endUpgraded } from './upgrades/end-upgraded.ts'
 import { billedCustomerOf } from './variants.ts'
 
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
@@ -78,6 +79,7 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
   const billedId = billedCustomerOf(subscription)
   if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
   await activateAllSchedules(uow, subscription)
+  await endUpgraded(uow, subscription)
   const now = formatInstant(uow.now)
   const ends = await endByItself(uow, subscription)
   const row = await saveChange(uow, subscriptionResource, subscription, {
@@ -99,6 +101,8 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
  */
 async function followRenewal(uow: Uow, row: Subscription, previous: Subscription): Promise<Subscription> {
   if (row.status !== 'ACTIVE' || row.type !== 'BILLING') return row
+  // Another one takes its place, whether it is renewed or not.
+  if (row.upgraded_to_pricing_plan_subscription_id !== null) return row
   const termEnd = await termEndOf(uow, row)
   if (termEnd === null || row.auto_renewal === previous.auto_renewal) return row
   const end = formatInstant(termEnd)

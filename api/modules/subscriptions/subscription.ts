@@ -20,8 +20,10 @@ import { pricingPlanResource } from '../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
 import { DueDateConfiguration, type SubscriptionSettings } from '../parties/platforms/subscription-settings.ts'
+import { checkAcceptors } from './check-acceptors.ts'
 import { checkSubscription } from './check-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -32,10 +34,14 @@ import {
   SubscriptionStatus,
   SubscriptionTypes,
   SubscriptionVariant,
+  TemplateSettings,
 } from './schema.ts'
 import { type Subscription, subscriptions } from './table.ts'
+import { checkUpgrade } from './upgrades/upgrade-subscription.ts'
 import { checkVariant, entityOfSeller } from './variants.ts'
 import { computeViews } from './view-subscriptions.ts'
+
+const ACCEPTORS_MAX = 20
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const
@@ -78,6 +84,10 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     renewal_term: field(Period),
     auto_renewal: field(Type.Boolean()),
     pricing_plan_subscription_group_id: field(IdText('subscription group')),
+    upgraded_from_pricing_plan_subscription_id: field(IdText('subscription'), TERM),
+    upgraded_to_pricing_plan_subscription_id: readOnly(Type.String()),
+    payment_acceptor_ids: field(Type.Array(IdText('payment acceptor'), { maxItems: ACCEPTORS_MAX, uniqueItems: true })),
+    template: field(TemplateSettings),
     activated_at: readOnly(Timestamp),
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
@@ -94,6 +104,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },
+    'statuses[]': { kind: 'oneOf', column: 'status', schema: SubscriptionStatus },
     type: { kind: 'equals', column: 'type', schema: SubscriptionTypes },
     variant: { kind: 'equals', column: 'variant', schema: SubscriptionVariant },
     pricing_plan_subscription_group_id: { kind: 'equals', column: 'pricing_plan_subscription_group_id' },
@@ -106,6 +117,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     customer: { by: 'customer_id', to: () => customerResource },
     forward_customer: { by: 'forward_customer_id', to: () => customerResource },
     billing_entity: { by: 'billing_entity_id', to: () => billingEntityResource },
+    payment_acceptors: { by: 'payment_acceptor_ids', to: () => paymentAcceptorResource },
     pricing_plan_subscription_group: { by: GROUP, to: () => subscriptionGroupResource },
     pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource, within: 'pricing_plan_schedule_infos' },
     pricing_plan_version: {
@@ -118,9 +130,14 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     customer_id: () => customerResource,
     forward_customer_id: () => customerResource,
     billing_entity_id: () => billingEntityResource,
+    payment_acceptor_ids: () => paymentAcceptorResource,
     [GROUP]: () => subscriptionGroupResource,
   },
-  computed: { pricing_plan_schedule_infos: Type.Array(ScheduleInfo), next_invoice: NextInvoice },
+  computed: {
+    pricing_plan_schedule_infos: Type.Array(ScheduleInfo),
+    pending_review_pricing_plan_schedule_ids: Type.Array(Type.String()),
+    next_invoice: NextInvoice,
+  },
   compute: computeViews,
   defaults: async (uow, row: Subscription & GivenParties) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
@@ -139,6 +156,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       display_invoice_sub_lines_per_processing_only_customer: false,
       auto_renewal: true,
       inactive_periods: [],
+      payment_acceptor_ids: [],
       ...withoutNulls(settings),
     }
   },
@@ -146,6 +164,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   check: async (uow, row, previous) => {
     await checkVariant(uow, row, previous)
     await checkSubscription(uow, row, previous)
+    await checkUpgrade(uow, row, previous)
+    await checkAcceptors(uow, row, previous)
   },
   fixture: {
     create: async seed => ({

@@ -12,7 +12,14 @@ import type { AppliedCoupon } from './coupons/schema.ts'
 import type { EnabledPricing } from './enabled-pricings/schema.ts'
 import type { ScheduleIncludedVolume } from './included-volumes/schema.ts'
 import type { OverridePricing } from './overrides/schema.ts'
-import type { InactivePeriod, SellerDetails, SubscriptionType, Variant } from './schema.ts'
+import type {
+  InactivePeriod,
+  SellerDetails,
+  SubscriptionType,
+  TemplateSettings,
+  Variant,
+  VersionSelector,
+} from './schema.ts'
 
 export const subscriptions = pgTable('pricing_plan_subscriptions', {
   ...tenantColumns<'ppsu'>(),
@@ -50,6 +57,13 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   renewal_term: wireJson<PeriodLength>(),
   auto_renewal: boolean().notNull(),
   pricing_plan_subscription_group_id: text().$type<Id<'ppsg'>>(),
+  /** The one whose place it takes, and the one that takes its place. */
+  upgraded_from_pricing_plan_subscription_id: text().$type<Id<'ppsu'>>(),
+  upgraded_to_pricing_plan_subscription_id: text().$type<Id<'ppsu'>>(),
+  /** How it is paid; empty for every ACTIVE payment acceptor of its billing entity. */
+  payment_acceptor_ids: text().array().$type<Id<'paya'>[]>().notNull(),
+  /** Only of a TEMPLATE. */
+  template: wireJson<TemplateSettings>(),
   /** The start of its first schedule; lists filter by it. */
   start_at: timestamp(),
 })
@@ -61,6 +75,10 @@ export const schedules = pgTable('pricing_plan_schedules', {
   status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
   pricing_plan_id: text().$type<Id<'pric'>>().notNull(),
   pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
+  /** How the version was named; null by its id. */
+  pricing_plan_version_selector: wireJson<VersionSelector>(),
+  /** Null: nobody has to approve it. */
+  approval_status: text().$type<'PENDING_REVIEW' | 'APPROVED' | 'DECLINED'>(),
   start_at: timestamp().notNull(),
   end_at: timestamp(),
   pricing_currency: text().notNull(),

@@ -4,6 +4,7 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Id } from '../../../shared/ids.ts'
 import { findOne, getOne, requireAll } from '../../resource/store.ts'
+import { isGone } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Subscription } from './table.ts'
 
@@ -33,8 +34,17 @@ export async function checkVariant(uow: Uow, row: Subscription, previous: Subscr
     if (row[name] === null && row.variant === variant && row.type !== 'TEMPLATE')
       throw new AppError('MISSING_FIELD', says, { field: name })
   }
+  await checkSupplier(uow, row, previous)
   await checkForward(uow, row, previous)
   await checkSeller(uow, row, previous)
+}
+
+/** A supplier is invoiced in its own name alone. */
+async function checkSupplier(uow: Uow, { customer_id: id, variant }: Subscription, previous: Subscription | null) {
+  if (id === null || variant === 'SELF_BILLING' || id === previous?.customer_id) return
+  if (!(await getOne(uow, customerResource, id)).roles.includes('SELF_BILLING')) return
+  const message = 'The customer has the role SELF_BILLING; its subscriptions are of the variant SELF_BILLING.'
+  throw new AppError('INVALID_FIELD', message, { field: 'variant' })
 }
 
 async function checkForward(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
@@ -45,8 +55,9 @@ async function checkForward(uow: Uow, row: Subscription, previous: Subscription 
     throw new AppError('INVALID_FIELD', 'It is the customer itself; name another, or use the variant DEFAULT.', {
       field,
     })
-  if ((await getOne(uow, customerResource, id)).status === 'ARCHIVED')
-    throw new AppError('INVALID_FIELD', 'This CUSTOMER is ARCHIVED and gets no more invoices.', { field })
+  const customer = await getOne(uow, customerResource, id)
+  if (isGone(customer))
+    throw new AppError('INVALID_FIELD', `This CUSTOMER is ${customer.status} and gets no more invoices.`, { field })
 }
 
 async function checkSeller(uow: Uow, { seller_details }: Subscription, previous: Subscription | null): Promise<void> {
@@ -55,8 +66,10 @@ async function checkSeller(uow: Uow, { seller_details }: Subscription, previous:
   const field = 'seller_details.seller_customer_id'
   await requireAll(uow, customerResource, [{ id, field }])
   const seller = await getOne(uow, customerResource, id)
-  if (seller.roles.includes('SELLER') && seller.status !== 'ARCHIVED') return
-  throw new AppError('INVALID_FIELD', 'It is no customer of the role SELLER that is not ARCHIVED.', { field })
+  if (seller.roles.includes('SELLER') && !isGone(seller)) return
+  throw new AppError('INVALID_FIELD', 'It is no customer of the role SELLER that is neither CLOSED nor ARCHIVED.', {
+    field,
+  })
 }
 
 /** The billing entity of the seller of a subscription; null where it has none, or there is no such seller. */

@@ -1,5 +1,5 @@
 // What subscriptions show besides their own columns.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
@@ -14,7 +14,10 @@ import { type Schedule, type Subscription, schedules } from './table.ts'
 
 const REALIGN = 'realign_invoice_date_to_pricing_plan_schedule_start_at'
 
-/** The references of both parties, the next invoice, and the schedules that are active; drafts are not shown here (contract). */
+/**
+ * The references of both parties, the next invoice, and the schedules that are active or pending review; other drafts are not shown here
+ * (contract).
+ */
 export async function computeViews(uow: ReadUow, rows: readonly Subscription[]): Promise<readonly Row[]> {
   if (rows.length === 0) return []
   const customers = await referencesOf(
@@ -29,17 +32,19 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
   )
   const ids = rows.map(row => row.id)
   const now = formatInstant(uow.now)
-  const active = await uow.tx
+  const listed = await uow.tx
     .select()
     .from(schedules)
     .where(
       and(
         inThisTenant(uow, schedules),
         inArray(schedules.pricing_plan_subscription_id, ids),
-        eq(schedules.status, 'ACTIVE'),
+        or(eq(schedules.status, 'ACTIVE'), eq(schedules.approval_status, 'PENDING_REVIEW')),
       ),
     )
     .orderBy(asc(schedules.start_at))
+  const active = listed.filter(({ status }) => status === 'ACTIVE')
+  const pending = listed.filter(({ approval_status }) => approval_status === 'PENDING_REVIEW')
   const cards = await loadRateCards(
     uow,
     active.map(schedule => schedule.pricing_plan_id),
@@ -50,6 +55,9 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
     next_invoice: next?.get(row.id) ?? null,
     customer_reference: (row.customer_id !== null && customers.get(row.customer_id)) || null,
     billing_entity_reference: entities.get(row.billing_entity_id) ?? null,
+    pending_review_pricing_plan_schedule_ids: pending
+      .filter(schedule => schedule.pricing_plan_subscription_id === row.id)
+      .map(({ id }) => id),
     pricing_plan_schedule_infos: active
       .filter(schedule => schedule.pricing_plan_subscription_id === row.id)
       .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at, [REALIGN]: realign }) => ({

@@ -8,6 +8,7 @@ import { planValues, saveValues } from '../../../resource/custom-fields/values.t
 import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
+import { isGone } from '../../parties/customers/customer-status.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platforms } from '../../parties/platforms/table.ts'
@@ -76,8 +77,8 @@ async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffI
       field: 'customer_reference',
     })
   await holdCustomer(uow, customer.id)
-  if (customer.status === 'ARCHIVED')
-    throw new AppError('INVALID_FIELD', 'The customer is ARCHIVED and gets no new invoice.', { field })
+  if (isGone(customer))
+    throw new AppError('INVALID_FIELD', `The customer is ${customer.status} and gets no new invoice.`, { field })
   return customer.id
 }
 

@@ -1,11 +1,15 @@
 // Billing entities: the legal persons that issue a platform's invoices.
+import Type from 'typebox'
 import { defineResource, field, LIFECYCLE_RULES, readOnly } from '../../../resource/define-resource.ts'
-import { Address, LifecycleStatus, Name, Reference, TimeZone } from '../../../resource/shapes.ts'
+import { Address, Country, Currency, LifecycleStatus, Name, Reference, TimeZone } from '../../../resource/shapes.ts'
 import { checkEmail, Email } from '../schema.ts'
 import { RegistrationNumber, TaxIds, TaxIdText, TaxIdValidation, TaxRegistrations } from '../tax-ids/schema.ts'
 import { withRegistrationChecks, withTaxIdChecks } from '../tax-ids/with-checks.ts'
 import { TaxSettings } from './schema.ts'
 import { type BillingEntity, billingEntities } from './table.ts'
+
+/** As many as there are countries. */
+const SELECTED_MAX = 300
 
 export const billingEntityResource = defineResource<BillingEntity>({
   objectType: 'BILLING_ENTITY',
@@ -26,6 +30,8 @@ export const billingEntityResource = defineResource<BillingEntity>({
     email: field(Email),
     tax_settings: field(TaxSettings),
     tax_registrations: field(TaxRegistrations),
+    default_customer_country_selector: field(Type.Array(Country, { maxItems: SELECTED_MAX, uniqueItems: true })),
+    default_billing_currency_selector: field(Type.Array(Currency, { maxItems: SELECTED_MAX, uniqueItems: true })),
   },
   operations: ['create', 'upsert', 'list', 'get', 'update'],
   byReference: true,

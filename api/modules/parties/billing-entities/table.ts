@@ -19,6 +19,9 @@ export const billingEntities = pgTable('billing_entities', {
   email: text(),
   tax_settings: wireJson<Static<typeof TaxSettings>>(),
   tax_registrations: wireJson<TaxRegistration[]>(),
+  /** The customers, by country, and the currencies that a template chooses it for. */
+  default_customer_country_selector: text().array(),
+  default_billing_currency_selector: text().array(),
 })
 
 export type BillingEntity = typeof billingEntities.$inferSelect

@@ -4,6 +4,7 @@ import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { makeActiveSubscription } from '../../subscriptions/testing/seed-subscription.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -110,10 +111,49 @@ describe('what decides about the events of a customer', () => {
       'pricing_plan_subscription_selector.filters.0.value',
     ])
     expect((await create(filters({ field, type: 'GREATER_THAN', value: '1' }))).status).toBe(400)
-    expect((await create({ roles: ['SELF_BILLING'] })).status).toBe(400)
+    expect((await create({ roles: ['SELF_BILLING', 'SELLER'] })).status).toBe(400)
+    expect((await create({ roles: ['OTHER'] })).status).toBe(400)
     const id = await idOf({ roles: ['PROCESSING_ONLY'] })
     expect((await patch(id, { roles: ['DEFAULT'] })).status).toBe(200)
     await patch(id, { status: 'ACTIVE' })
     expect(refusal(await patch(id, { roles: ['PROCESSING_ONLY'] }))).toEqual([400, 'INVALID_FIELD', 'roles'])
+    for (const role of ['NON_PROCESSING', 'SELF_BILLING', 'SELLER'])
+      expect((await create({ roles: [role] })).body).toMatchObject({ roles: [role], processing_only: false })
+  })
+
+  test('is processing_only by that name or by its role, and not by both in different ways', async () => {
+    const made = await create({ processing_only: true })
+    expect(made.body).toMatchObject({ processing_only: true, roles: ['PROCESSING_ONLY'] })
+    expect((await create({ processing_only: false })).body).toMatchObject({ roles: ['DEFAULT'] })
+    expect((await create({ processing_only: true, roles: ['PROCESSING_ONLY'] })).status).toBe(201)
+    for (const body of [
+      { processing_only: true, roles: ['SELLER'] },
+      { processing_only: false, roles: ['PROCESSING_ONLY'] },
+    ])
+      expect(refusal(await create(body))).toEqual([400, 'INVALID_FIELD', 'processing_only'])
+    expect((await patch(made.body['id'], { processing_only: false })).status).toBe(400)
+  })
+})
+
+describe('a customer that is CLOSED', () => {
+  test('takes nothing new, comes back, and is closed only when nothing of it runs', async () => {
+    const live = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+    const subscription = (await tenant.call('GET', `/v1/pricing-plan-subscriptions/${live}`)).body
+    const id: string = subscription['customer_id']
+    expect(refusal(await patch(id, { status: 'CLOSED' }))).toEqual([400, 'INVALID_OPERATION', 'status'])
+    await tenant.call('POST', `/v1/pricing-plan-subscriptions/${live}/cancel`, { type: 'NOW' })
+    expect((await patch(id, { status: 'CLOSED' })).body).toMatchObject({ status: 'CLOSED' })
+    const body = { customer_id: id, billing_entity_id: subscription['billing_entity_id'], billing_currency: 'EUR' }
+    expect(refusal(await tenant.call('POST', '/v1/pricing-plan-subscriptions', body))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'customer_id',
+    ])
+    expect(refusal(await patch(id, { status: 'DEPRECATED' }))).toEqual([400, 'INVALID_OPERATION', 'status'])
+    expect((await tenant.call('POST', `/v1/customers/${id}/activate`)).body).toMatchObject({ status: 'ACTIVE' })
+    expect((await tenant.call('POST', '/v1/pricing-plan-subscriptions', body)).status).toBe(201)
+    await patch(id, { status: 'CLOSED' })
+    expect((await tenant.call('POST', `/v1/customers/${id}/archive`)).body).toMatchObject({ status: 'ARCHIVED' })
+    expect(refusal(await create({ status: 'CLOSED' }))).toEqual([400, 'INVALID_FIELD', 'status'])
   })
 })

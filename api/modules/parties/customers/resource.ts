@@ -5,17 +5,19 @@ import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from '../../../resource/define-resource.ts'
+import { defineResource, field, type Resource, readOnly } from '../../../resource/define-resource.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
-import { IdText, LifecycleStatus, OneOf, Reference, Timestamp, TimeZone } from '../../../resource/shapes.ts'
+import { IdText, OneOf, Reference, Timestamp, TimeZone } from '../../../resource/shapes.ts'
 import { requireAll } from '../../../resource/store.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { NotificationPreferences } from '../notification-preferences.ts'
 import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
+import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
 import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
+import { type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
 
@@ -47,7 +49,7 @@ function checkExemption(organization: Customer['organization']): void {
     })
 }
 
-export const customerResource: Resource<Customer> = defineResource<Customer, GivenParent>({
+export const customerResource: Resource<Customer> = defineResource<Customer, GivenParent & GivenProcessingOnly>({
   objectType: 'CUSTOMER',
   shapeName: 'Customer',
   idPrefix: 'cust',
@@ -55,7 +57,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   table: customers,
   fields: {
     reference: field(Reference, { change: 'draft' }),
-    status: field(LifecycleStatus),
+    status: field(CustomerStatus),
     type: field(OneOf('ORGANIZATION', 'INDIVIDUAL'), { create: 'required' }),
     timezone: field(TimeZone),
     // Null, the empty string and white space all mean no email (contract: PATCH /v1/customers/{id}).
@@ -71,17 +73,23 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     pricing_plan_subscription_selector: field(SelectorShape),
     forgotten_at: readOnly(Timestamp),
   },
-  given: { parent_customer_id: field(IdText('customer'), { change: 'never' }) },
+  given: {
+    parent_customer_id: field(IdText('customer'), { change: 'never' }),
+    processing_only: field(Type.Boolean(), { change: 'never' }),
+  },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
   customFields: true,
-  statuses: LIFECYCLE_RULES,
+  statuses: CUSTOMER_STATUS_RULES,
   orderBy: ['reference', 'email'],
   searchable: ['reference', 'email', 'status', 'type'],
   references: { parent_customer_ids: () => customerResource },
-  computed: { parent_customer_id: IdText('customer') },
+  computed: { parent_customer_id: IdText('customer'), processing_only: Type.Boolean() },
   compute: async (_uow, rows) =>
-    rows.map(({ parent_customer_ids: ids }) => ({ parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null })),
+    rows.map(({ parent_customer_ids: ids, roles }) => ({
+      parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null,
+      processing_only: roles.includes('PROCESSING_ONLY'),
+    })),
   defaults: () => ({ parent_customer_ids: [], roles: ['DEFAULT'] }),
   prepare: row => ({
     ...row,
@@ -89,7 +97,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
   }),
   resolve: async (uow, row, previous) => ({
-    ...withParents(row),
+    ...withParents(withRole(row)),
     organization: row.organization && (await checkedOrganization(row.organization, previous?.organization, uow.now)),
   }),
   afterSave: keepTerms,

@@ -25,8 +25,13 @@ export const Organization = Shape({
 })
 export type Organization = Static<typeof Organization>
 
-/** One role a customer: billed itself, sending events that are its parents', or billed for (a seller on a marketplace). */
-export const Roles = Type.Array(OneOf('DEFAULT', 'PROCESSING_ONLY', 'SELLER'), { minItems: 1, maxItems: 1 })
+/**
+ * One role a customer: billed itself; sending events that are its parents'; paying alone, without events; a supplier, invoiced in its
+ * name; or billed for (a seller on a marketplace).
+ */
+const CustomerRoleShape = OneOf('DEFAULT', 'PROCESSING_ONLY', 'NON_PROCESSING', 'SELF_BILLING', 'SELLER')
+export type CustomerRole = Static<typeof CustomerRoleShape>
+export const Roles = Type.Array(CustomerRoleShape, { minItems: 1, maxItems: 1 })
 
 export const CustomerSellerDetails = Shape({
   default_billing_entity_id: Optional(Nullable(Type.String({ minLength: 1, maxLength: 64 }))),

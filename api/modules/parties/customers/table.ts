@@ -3,12 +3,13 @@ import type { Static } from 'typebox'
 import type { WireSelector } from '../../../../shared/attribution/selector.ts'
 import { tenantColumns, timestamp, wireJson } from '../../../resource/columns.ts'
 import type { NotificationPreferences } from '../notification-preferences.ts'
-import type { CustomerSellerDetails, Individual, Organization } from './schema.ts'
+import type { CustomerStatus } from './customer-status.ts'
+import type { CustomerRole, CustomerSellerDetails, Individual, Organization } from './schema.ts'
 
 export const customers = pgTable('customers', {
   ...tenantColumns<'cust'>(),
   reference: text(),
-  status: text().$type<'DRAFT' | 'ACTIVE' | 'DEPRECATED' | 'ARCHIVED'>().notNull(),
+  status: text().$type<CustomerStatus>().notNull(),
   type: text().$type<'ORGANIZATION' | 'INDIVIDUAL'>().notNull(),
   timezone: text(),
   email: text(),
@@ -17,7 +18,7 @@ export const customers = pgTable('customers', {
   individual: wireJson<Static<typeof Individual>>(),
   organization: wireJson<Organization>(),
   parent_customer_ids: text().array().notNull(),
-  roles: text().$type<'DEFAULT' | 'PROCESSING_ONLY' | 'SELLER'>().array().notNull(),
+  roles: text().$type<CustomerRole>().array().notNull(),
   seller_details: wireJson<CustomerSellerDetails>(),
   pricing_plan_subscription_selector: wireJson<WireSelector>(),
   forgotten_at: timestamp(),

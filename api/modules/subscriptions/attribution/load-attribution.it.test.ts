@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { makeSchedule, makeSubscription, succeed } from '../testing/seed-subscription.ts'
 import { loadAttribution } from './load-attribution.ts'
 
 let api: ApiHarness
@@ -48,6 +49,22 @@ test('a customer with thousands beside it: its child, and no pass over the other
   expect(parents.customers.map(({ id }) => id)).toEqual([child, parent].toSorted())
   expect(plans.filter(plan => plan.includes('Seq Scan on customer'))).toEqual([])
   expect(plans.filter(plan => plan.includes('customer_parents_pkey'))).toHaveLength(2)
+})
+
+test('a customer that is NON_PROCESSING takes no events, whatever it has subscribed to', async () => {
+  const of = async (role: string) => {
+    const body = { type: 'INDIVIDUAL', status: 'ACTIVE', roles: [role] }
+    const customer_id: string = (await tenant.call('POST', '/v1/customers', body)).body['id']
+    const id = await makeSubscription(tenant)
+    await makeSchedule(tenant, id, '2026-01-01T00:00:00Z')
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { customer_id, status: 'ACTIVE' })
+    const found = await readTenant(api.database, tenant.tenant, uow =>
+      loadAttribution(uow, { customerIds: [customer_id], with: 'PARENTS' }),
+    )
+    expect(found.customers.map(each => each.id)).toEqual([customer_id])
+    return found.subscriptions.map(subscription => subscription.id === id)
+  }
+  expect([await of('DEFAULT'), await of('NON_PROCESSING')]).toEqual([[true], []])
 })
 
 /** The unit of work, which also writes down the plan of each statement. */

@@ -51,16 +51,19 @@ export async function loadAttribution(
   of: { readonly customerIds: readonly string[]; readonly with: 'PARENTS' | 'CHILDREN'; readonly previewing?: string },
 ): Promise<AttributionInputs> {
   if (of.customerIds.length === 0) return { customers: [], subscriptions: [] }
-  const customers = await loadCustomers(uow, of.customerIds, of.with)
-  const ids = customers.map(customer => customer.id)
-  return { customers, subscriptions: await loadSubscriptions(uow, ids, of.previewing ?? '') }
+  const found = await loadCustomers(uow, of.customerIds, of.with)
+  // What pays alone takes no events, whatever it has subscribed to (semantics 1.3).
+  const ids = found.filter(({ pays_alone }) => !pays_alone).map(customer => customer.id)
+  const customers = found.map(({ pays_alone: _alone, ...customer }) => customer)
+  const subscriptions = ids.length === 0 ? [] : await loadSubscriptions(uow, ids, of.previewing ?? '')
+  return { customers, subscriptions }
 }
 
 async function loadCustomers(
   uow: ReadUow,
   ids: readonly string[],
   related: 'PARENTS' | 'CHILDREN',
-): Promise<AttributionCustomer[]> {
+): Promise<(AttributionCustomer & { readonly pays_alone: boolean })[]> {
   const { platformId, environment } = uow.tenant
   // A child is found by whatever has ever been in its terms; which of them held at an event's time is decided later.
   const step =
@@ -73,13 +76,14 @@ async function loadCustomers(
         select child.customer_id, null::jsonb, known.depth + 1
         from known join customer_parents child on child.platform_id = ${platformId} and child.environment = ${environment}
           and child.parent_id = known.id`
-  const { rows } = await uow.tx.execute<AttributionCustomer>(sql`
+  const { rows } = await uow.tx.execute<AttributionCustomer & { readonly pays_alone: boolean }>(sql`
     with recursive known (id, terms, depth) as (
       select id, ${related === 'PARENTS' ? sql`attribution_terms` : sql`null::jsonb`}, 0 from customers
       where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
       union ${step} and known.depth < ${GENERATIONS_MAX}
     )
-    select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms
+    select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms,
+      'NON_PROCESSING' = any (c.roles) as pays_alone
     from customers c
     where c.platform_id = ${platformId} and c.environment = ${environment} and c.id = any (array(select id from known))
     order by c.id`)

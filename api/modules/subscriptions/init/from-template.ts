@@ -4,12 +4,15 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
-import { lockOne, notFound } from '../../../resource/store.ts'
+import { findOne, lockOne, notFound } from '../../../resource/store.ts'
+import { entityForSale } from '../../parties/billing-entities/choose-entity.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { zoneOfSubscription } from '../billing-calendar.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
+import { asLatest } from './latest-version.ts'
 import { CUSTOMIZATIONS, type Customization } from './schema.ts'
 
 const FIELD = 'template_pricing_plan_subscription_id'
@@ -34,13 +37,26 @@ export async function subscriptionFromTemplate(
     throw new AppError('INVALID_FIELD', message, { field: FIELD })
   }
   const { status: wants, ...rest } = changes
-  const subscription = await cloneSubscription(uow, template, { type: 'BILLING', ...rest })
+  const { template: _settings, ...terms } = template
+  const subscription = await cloneSubscription(
+    uow,
+    { ...terms, template: null },
+    { type: 'BILLING', ...(await chosenEntity(uow, template, rest)), ...rest },
+  )
   const schedules = await listSchedules(uow, template.id)
   checkCustomizations(customizations, schedules)
   const from = schedules[0]?.start_at ?? startAt
   const zone = await zoneOfSubscription(uow, subscription)
   const moved = (time: string): string => formatInstant(movedTime(at(time), { from: at(from), to: at(startAt), zone }))
-  for (const schedule of schedules) {
+  for (const stored of schedules) {
+    const place = customizations.findIndex(each => each.pricing_plan_schedule_id === stored.id)
+    const given = customizations[place]
+    const named = <T>(error: T): T | AppError =>
+      place >= 0 && error instanceof AppError ? error.within(`${CUSTOMIZATIONS}.${place}`) : error
+    const customized = { ...stored, units: unitsWith(stored, given) }
+    const schedule = await asLatest(uow, customized, given?.units ?? []).catch(error => {
+      throw named(error)
+    })
     const end_at = schedule.end_at === null ? null : moved(schedule.end_at)
     const atNewTime = <T extends { readonly start_at?: string | null; readonly end_at?: string | null }>(
       entry: T,
@@ -53,19 +69,31 @@ export async function subscriptionFromTemplate(
     const seats_values = schedule.seats_values.map(atNewTime)
     const included_volumes = schedule.included_volumes.map(atNewTime)
     const placed = { start_at: moved(schedule.start_at), end_at }
-    const place = customizations.findIndex(each => each.pricing_plan_schedule_id === schedule.id)
-    const units = unitsWith(schedule, customizations[place])
     await cloneSchedule(uow, subscription, schedule, {
       ...placed,
       enabled_pricings,
       seats_values,
       included_volumes,
-      units,
     }).catch(error => {
-      throw place >= 0 && error instanceof AppError ? error.within(`${CUSTOMIZATIONS}.${place}`) : error
+      throw named(error)
     })
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
+}
+
+/** The billing entity for the customer, where the template has it chosen and the call names none; absent when no selectors name it. */
+async function chosenEntity(uow: Uow, template: Subscription, changes: Row): Promise<Row> {
+  if (!template.template?.apply_billing_entity_selector || changes['billing_entity_id']) return {}
+  const id = changes['customer_id']
+  const customer = typeof id === 'string' ? await findOne(uow, customerResource, id) : null
+  // An unknown one is refused where the subscription is created.
+  if (!customer) return {}
+  const { organization, individual } = customer
+  const country = (organization?.registered_address ?? individual?.residential_address)?.country ?? null
+  const currency =
+    typeof changes['billing_currency'] === 'string' ? changes['billing_currency'] : template.billing_currency
+  const entityId = await entityForSale(uow, { country, currency })
+  return entityId === null ? {} : { billing_entity_id: entityId }
 }
 
 /** Each schedule of the template is customized once at most. */

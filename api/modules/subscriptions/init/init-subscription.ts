@@ -23,6 +23,7 @@ export type InitRequest = Row & {
   readonly customer?: Row
   readonly pricing_plan_subscription?: Row
   readonly pricing_plan_schedules?: readonly Row[]
+  readonly enabled_pricings?: unknown
 }
 
 export type Initialized = {
@@ -91,11 +92,25 @@ async function inFull(uow: Uow, body: InitRequest): Promise<Made> {
       const message = 'It is another start than pricing_plan_subscription_start_at; send one of the two.'
       throw new AppError('INVALID_FIELD', message, { field: `${path}.start_at` })
     }
-    const whole: ScheduleBody = { ...schedule, start_at: start, pricing_plan_subscription_id: subscription.id }
+    const enabled = index === 0 ? enabledFirst(body, schedule) : {}
+    const whole: ScheduleBody = {
+      ...schedule,
+      ...enabled,
+      start_at: start,
+      pricing_plan_subscription_id: subscription.id,
+    }
     await at(path, () => createSchedule(uow, whole, { setPreviousEndAt: false, setNextStartAt: false }))
     startAt = schedule.end_at
   }
   return { subscription: await lockExisting(uow, subscriptionResource, subscription.id), wants: wants ?? 'DRAFT' }
+}
+
+/** The ADDONs given beside the schedules are those of the first. Throws INVALID_FIELD when that says its own. */
+function enabledFirst({ enabled_pricings }: InitRequest, first: Row): Row {
+  if (enabled_pricings === undefined) return {}
+  if (first['enabled_pricings'] === undefined || first['enabled_pricings'] === null) return { enabled_pricings }
+  const message = 'The first schedule has enabled_pricings of its own; send them once.'
+  throw new AppError('INVALID_FIELD', message, { field: 'enabled_pricings' })
 }
 
 async function createCustomer(uow: Uow, body: Row, terms: Row): Promise<string> {

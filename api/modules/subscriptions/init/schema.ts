@@ -4,6 +4,7 @@ import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/
 import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { UnitsShape } from '../counts/schema.ts'
+import { EnabledPricings } from '../enabled-pricings/schema.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 
@@ -43,7 +44,12 @@ const CustomizationsShape = Type.Array(
 export type Customization = Static<typeof CustomizationsShape>[number]
 
 /** The members that a body without a template has instead. */
-export const WITHOUT_TEMPLATE = ['customer', 'pricing_plan_subscription', 'pricing_plan_schedules'] as const
+export const WITHOUT_TEMPLATE = [
+  'customer',
+  'pricing_plan_subscription',
+  'pricing_plan_schedules',
+  'enabled_pricings',
+] as const
 
 const onTop = Object.fromEntries(
   Object.entries(ofSubscription).filter(([name]) => ON_TOP_OF_TEMPLATE.includes(name as never)),
@@ -57,6 +63,7 @@ export const InitBody = Shape(
     [CUSTOMIZATIONS]: Optional(CustomizationsShape),
     customer: Optional(customerResource.createBody),
     pricing_plan_subscription: Optional(Shape(billed)),
+    enabled_pricings: Optional(EnabledPricings),
     pricing_plan_schedules: Optional(
       Type.Array(Shape({ start_at: Optional(Timestamp), ...ofSchedule }), { minItems: 1, maxItems: SCHEDULES_MAX }),
     ),

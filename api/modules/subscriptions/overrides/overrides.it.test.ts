@@ -77,6 +77,8 @@ test('one after the other: each change leaves the other overrides, and the combi
       { name: 'Deal', items: [{ original_pricing_item_id: fee.id }, { original_pricing_item_id: usage.id }] },
     ],
   })
+  const categories = async () => (await succeed(tenant, 'GET', `${SCHEDULES}/${schedule}`))['pricing_categories']
+  expect(await categories()).toMatchObject([{ pricings: [{ id: pricing, name: 'Deal' }] }])
   const url = `${SCHEDULES}/${schedule}?include_combined_pricing_plan_version=true`
   expect(bandsOf(await succeed(tenant, 'GET', url))).toEqual(['0.01', '8'])
   // Named without terms, the price is that of the plan again.
@@ -85,6 +87,7 @@ test('one after the other: each change leaves the other overrides, and the combi
   const cleared = await patch(schedule, { override_pricings: null })
   expect(cleared.body).toMatchObject({ override_pricings: [], discount: { totals: [{}] } })
   expect(bandsOf(await succeed(tenant, 'GET', url))).toEqual([unit, lump])
+  expect(await categories()).toEqual([])
 })
 
 test('are what the invoice charges and explains, and copies of the schedule have them', async () => {

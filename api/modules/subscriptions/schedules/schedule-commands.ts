@@ -34,7 +34,7 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
   requireOverrides(body)
   await makeRoom(uow, subscription, { start_at: body.start_at, end_at: body['end_at'] }, neighbours)
   return await createResource(uow, scheduleResource, {
-    ...withoutSelector(body),
+    ...body,
     pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
@@ -68,7 +68,11 @@ export async function updateSchedule(
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const version = await namedVersion(uow, patch)
-  const named = version ? { pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: version.id } : {}
+  const named = version && {
+    pricing_plan_id: version.pricing_plan_id,
+    pricing_plan_version_id: version.id,
+    pricing_plan_version_selector: wholeSelector(patch),
+  }
   refuseBoth(neighbours)
   if (neighbours.setNextStartAt) {
     const all = await listSchedules(uow, subscription.id)
@@ -79,7 +83,7 @@ export async function updateSchedule(
     await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
   }
   const row = await withGivenOverrides(schedule, patch, overrides =>
-    updateResource(uow, scheduleResource, id, { ...withoutSelector(patch), ...named, ...overrides }),
+    updateResource(uow, scheduleResource, id, { ...patch, ...named, ...overrides }),
   )
   if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return row
@@ -102,13 +106,14 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
 export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   if (schedule.status === 'ACTIVE') return schedule
+  requireReviewed(schedule)
   const waiting = (await listSchedules(uow, subscription.id)).find(
     other => other.start_at < schedule.start_at && other.status === 'DRAFT',
   )
   if (waiting) {
     throw new AppError(
       'INVALID_OPERATION',
-      `The schedule ${waiting.id} before it is still DRAFT; activate that one first.`,
+      `The schedule ${waiting.id} before it is ${waiting.approval_status === 'PENDING_REVIEW' ? 'pending review' : 'still DRAFT'}; it must become ACTIVE first.`,
       {
         resourceId: waiting.id,
         resourceType: scheduleResource.objectType,
@@ -118,6 +123,13 @@ export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> 
   const row = await activateOne(uow, schedule, subscription)
   await wakeBilling(uow, subscription)
   return row
+}
+
+/** Throws INVALID_OPERATION for a schedule that is pending review: its approval activates it (contract: States). */
+function requireReviewed({ id, approval_status }: Schedule): void {
+  if (approval_status !== 'PENDING_REVIEW') return
+  const message = `The schedule ${id} is pending review; it becomes ACTIVE when it is approved.`
+  throw new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: scheduleResource.objectType })
 }
 
 /** Activates every DRAFT schedule of a subscription in the order of time. Throws INVALID_OPERATION when it has no schedule. */
@@ -135,6 +147,7 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
   for (const schedule of all) {
     // One activated earlier is judged again: what the subscription says may change until it is ACTIVE itself.
     requireExact(schedule, subscription)
+    requireReviewed(schedule)
     if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
     else await requireSellable(uow, schedule, subscription, true)
   }
@@ -211,4 +224,7 @@ async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): 
   })
 }
 
-const withoutSelector = ({ pricing_plan_version_selector: _selector, ...rest }: Row): Row => rest
+/** The selector of a patch, to take the place of the stored one as a whole; null where the version is named by its id. */
+const wholeSelector = ({ pricing_plan_version_selector: selector }: NamesVersion): Row | null =>
+  selector ? { ...NO_SELECTOR, ...selector } : null
+const NO_SELECTOR = { pricing_plan_id: null, pricing_plan_reference: null, type: null, version: null }

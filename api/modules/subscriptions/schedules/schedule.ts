@@ -13,6 +13,7 @@ import { canonicalEntitlements } from '../../catalog/features/canonical-entitlem
 import { featureResource } from '../../catalog/features/feature.ts'
 import { EntitlementsShape } from '../../catalog/features/schema.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { PricingCategories } from '../../catalog/pricing-plans/schema.ts'
 import { DiscountShape } from '../clauses/discount-schema.ts'
 import { CommitmentShape, MarkupShape } from '../clauses/schema.ts'
 import { SeatsValuesShape, UnitsShape } from '../counts/schema.ts'
@@ -28,10 +29,10 @@ import { VersionSelector } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
-import { type GivenVersion, requireSellable, versionAtStart } from './schedule-version.ts'
+import { requireSellable, versionAtStart } from './schedule-version.ts'
 import { inTimelineOrder, timelineFault } from './timeline.ts'
 
-export const scheduleResource = defineResource<Schedule, GivenVersion>({
+export const scheduleResource = defineResource<Schedule>({
   objectType: 'PRICING_PLAN_SCHEDULE',
   shapeName: 'PricingPlanSchedule',
   idPrefix: 'ppsc',
@@ -43,6 +44,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
     pricing_plan_id: readOnly(Type.String()),
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
+    pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
+    approval_status: readOnly(OneOf('PENDING_REVIEW', 'APPROVED', 'DECLINED')),
     start_at: field(Timestamp, { create: 'required', change: 'draft' }),
     // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
     end_at: field(Timestamp),
@@ -69,7 +72,6 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     coupon_ids: field(CouponIds),
     promotion_codes: field(PromotionCodes),
   },
-  given: { pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }) },
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in read-schedule.ts.
   operations: ['list'],
   byReference: false,
@@ -111,6 +113,8 @@ export const scheduleResource = defineResource<Schedule, GivenVersion>({
     coupon_discount: DiscountShape,
     // Only a GET that asks for it shows it.
     combined_pricing_plan_version: pricingPlanVersionResource.view,
+    // Only a GET of it shows them.
+    pricing_categories: PricingCategories,
   },
   compute: couponsOf,
   check: checkSchedule,

@@ -2,18 +2,16 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import type { Discount } from '../clauses/discount-schema.ts'
 import { cloneSchedule } from '../clone.ts'
-import { countsInVersion, statedFrom } from '../counts/carry-counts.ts'
+import { statedFrom } from '../counts/carry-counts.ts'
 import { changedOverrides, overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
-import { enabledInVersion } from './enabled-in-version.ts'
 import { type Indexing, indexedOverrides } from './indexing.ts'
-import { overridesInVersion } from './overrides-in-version.ts'
+import { termsInVersion } from './terms-in-version.ts'
 
 /** When the new one starts and ends; times are canonical. An `end_at` of null runs on. */
 export type Span = {
@@ -53,6 +51,7 @@ export async function copySchedule(
     enabled_pricings,
     seats_values: statedFrom(schedule.seats_values, placed.start_at),
     included_volumes: statedFrom(schedule.included_volumes, placed.start_at),
+    pricing_plan_version_selector: null,
     override_pricings: await indexedPrices(uow, schedule, span),
     ...carriedCoupons(span),
   })
@@ -91,15 +90,8 @@ export async function migrateSchedule(
     ...placed,
     ...realignedBy(body),
     type: 'DEFAULT',
-    pricing_plan_id: version.pricing_plan_id,
-    pricing_plan_version_id: version.id,
-    discount: withoutPrices(schedule.discount),
-    enabled_pricings: await enabledInVersion(uow, schedule, { version, start: start_at }),
-    override_pricings: await overridesInVersion(uow, schedule, { version, start: start_at }),
-    // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
-    markup: null,
-    commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
-    ...(await countsInVersion(uow, schedule, { version, start: start_at })),
+    pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
+    ...(await termsInVersion(uow, schedule, { version, start: start_at })),
     ...carriedCoupons(body),
   })
 }
@@ -109,11 +101,4 @@ function startOf({ id, end_at }: Schedule, { start_at }: Span): string {
   if (start !== null) return start
   const message = `The schedule ${id} runs on without an end; say when the new one starts, with set_previous_end_at=true.`
   throw new AppError('MISSING_FIELD', message, { field: 'start_at' })
-}
-
-/** Prices are those of one version; products and totals are there in any. */
-function withoutPrices(discount: Discount | null): Discount | null {
-  if (discount === null) return null
-  const { pricing_item_configs: _configs, pricing_items: _items, pricings: _pricings, ...kept } = discount
-  return kept
 }
