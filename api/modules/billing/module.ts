@@ -5,6 +5,7 @@ import { onSeeded, seededId, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { GATE } from '../catalog/as-code/revenue-gate.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
+import { CHOSEN_ACCEPTORS } from '../invoices/chosen-acceptors.ts'
 import { onSeededLine } from '../invoices/line-fixture.ts'
 import { NEXT_INVOICES } from '../subscriptions/next-invoices.ts'
 import { calculateRoutes } from './calculate/routes.ts'
@@ -24,6 +25,7 @@ import { type ReprocessJobDeps, reprocessJobs, reprocessReactions } from './repr
 import { upToDateRoute } from './reprocess/up-to-date.ts'
 import { billingRoutes } from './routes.ts'
 import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
+import { chosenAcceptors } from './run/chosen-acceptors.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { followJobs } from './run/follow-usage.ts'
 import { nextInvoices } from './run/next-invoices.ts'
@@ -55,7 +57,12 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     simulationRoutes(app, deps)
     migrationRoutes(app, deps)
   },
-  extensions: [extend(GATE, gatekeeper), extend(CORRECTIONS, prepareCorrections), extend(NEXT_INVOICES, nextInvoices)],
+  extensions: [
+    extend(GATE, gatekeeper),
+    extend(CORRECTIONS, prepareCorrections),
+    extend(NEXT_INVOICES, nextInvoices),
+    extend(CHOSEN_ACCEPTORS, chosenAcceptors),
+  ],
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs, ...migrationJobs],
   reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions, ...migrationReactions],
   producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database), rebillProducer(deps)],

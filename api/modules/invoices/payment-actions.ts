@@ -1,11 +1,12 @@
 // How an invoice can be paid without a gateway: the bank accounts and links of its billing entity, as they are now.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../shared/decimal.ts'
-import { idOf, idsOf } from '../../../shared/ids.ts'
+import { idOf } from '../../../shared/ids.ts'
+import { extensionsOf } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
-import { subscriptions } from '../subscriptions/table.ts'
+import { CHOSEN_ACCEPTORS } from './chosen-acceptors.ts'
 import type { InvoiceView, PaymentActionView } from './schema.ts'
 
 /**
@@ -26,12 +27,10 @@ export async function acceptorsOf(
     .from(p)
     .where(and(inThisTenant(uow, p), eq(p.billing_entity_id, idOf('bill', billing_entity_id)), eq(p.status, 'ACTIVE')))
     .orderBy(asc(p.reference))
-  if (acceptors.length === 0 || ids.length === 0) return acceptors
-  const found = await uow.tx
-    .select({ named: subscriptions.payment_acceptor_ids })
-    .from(subscriptions)
-    .where(and(inThisTenant(uow, subscriptions), inArray(subscriptions.id, idsOf('ppsu', ids))))
-  return acceptors.filter(({ id }) => found.every(({ named }) => named.length === 0 || named.includes(id)))
+  const [chosenBy] = extensionsOf(uow, CHOSEN_ACCEPTORS)
+  if (!chosenBy || acceptors.length === 0 || ids.length === 0) return acceptors
+  const chosen = await chosenBy(uow, ids)
+  return acceptors.filter(({ id }) => chosen.every(named => named.length === 0 || named.includes(id)))
 }
 
 type Payable = Pick<InvoiceView, 'status' | 'invoice_number' | 'open_invoice_amount' | 'billing_entity'>
