@@ -131,10 +131,31 @@ describe('bad input', () => {
   ]
   for (const [name, sent, status, body] of cases) test(`${name}: ${status}`, () => expectRefusal(sent, status, body))
 
-  test('another method is answered as an unknown path', async () => {
-    const response = await fetch(rig.url + SINGLE)
-    expect(response.status).toBe(404)
-    expect(response.headers.get('x-request-id')).toMatch(/^reqr_/)
+  test.each([
+    ['GET', SINGLE, 'POST'],
+    ['DELETE', LIST, 'POST'],
+    ['OPTIONS', LIST, 'POST'],
+    ['POST', '/health/ready', 'GET'],
+  ])('%s %s is 405 and says which method is taken', async (method, path, allowed) => {
+    const { status, headers, text } = await fetch(rig.url + path, { method }).then(async answer => ({
+      status: answer.status,
+      headers: answer.headers,
+      text: await answer.text(),
+    }))
+    expect([status, headers.get('allow')]).toEqual([405, allowed])
+    expect(JSON.parse(text)).toEqual({
+      type: 'INVALID_REQUEST',
+      code: 'INVALID_OPERATION',
+      message: `This path takes ${allowed} only.`,
+    })
+  })
+
+  test('every answer has an id, is kept by no cache, and is read as nothing but what it says', async () => {
+    for (const path of ['/health/live', '/nowhere', SINGLE]) {
+      const { headers } = await fetch(rig.url + path)
+      expect(headers.get('x-request-id')).toMatch(/^reqr_/)
+      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff'])
+    }
   })
 })
 

@@ -46,6 +46,8 @@ export type ErrorDetails = {
   resourceType?: string
   /** Seconds for the Retry-After header. */
   retryAfterSeconds?: number
+  /** The Allow header of a 405: the methods that the path takes. */
+  allow?: string
   /** The WWW-Authenticate header: how to come back with what is missing. */
   challenge?: string
   /** Overrides the row's status, where one code has two (a reference in an event body: 400, in a path: 404). */

@@ -11,6 +11,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   401: '401 Unauthorized',
   403: '403 Forbidden',
   404: '404 Not Found',
+  405: '405 Method Not Allowed',
   409: '409 Conflict',
   411: '411 Length Required',
   413: '413 Content Too Large',
@@ -23,10 +24,13 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
 
 const JSON_TYPE = 'application/json'
 
-/** The status line and the two headers every answer has, in one: each call into uWebSockets costs as much as a header. */
+/** What keeps every answer private and harmless in a browser, as the api's do. */
+const PRIVATE = 'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff'
+
+/** The status line and the headers every answer has, in one: each call into uWebSockets costs as much as a header. */
 const headOf = (status: number, contentType: string): Buffer =>
   Buffer.from(
-    `${STATUS_LINES[status] ?? status}\r\nContent-Type: ${contentType}\r\nX-REQUEST-ID: ${' '.repeat(REQUEST_ID_LENGTH)}`,
+    `${STATUS_LINES[status] ?? status}\r\nContent-Type: ${contentType}\r\n${PRIVATE}\r\nX-REQUEST-ID: ${' '.repeat(REQUEST_ID_LENGTH)}`,
     'latin1',
   )
 const jsonHeads = new Map<number, Buffer>()
@@ -45,6 +49,7 @@ export type Answer = {
   readonly body: string | Uint8Array
   readonly contentType?: string
   readonly retryAfterSeconds?: number
+  readonly allow?: string
   /** Close the connection afterwards: what follows on it cannot be trusted, or is not wanted. */
   readonly close?: boolean
 }
@@ -107,6 +112,7 @@ export class Exchange {
     res.cork(() => {
       res.writeStatus(head)
       if (answer.retryAfterSeconds !== undefined) res.writeHeader('Retry-After', String(answer.retryAfterSeconds))
+      if (answer.allow !== undefined) res.writeHeader('Allow', answer.allow)
       if (answer.close === true || this.observer.closing()) res.end(answer.body, true)
       else isDone = this.finish(typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body)
     })
@@ -127,11 +133,12 @@ export class Exchange {
   refuse(error: AppError, close = false): void {
     if (!this.open) return
     this.observer.refused(error)
-    const { retryAfterSeconds } = error.details
+    const { retryAfterSeconds, allow } = error.details
     this.send({
       status: error.status,
       body: JSON.stringify(error.toBody()),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(allow === undefined ? {} : { allow }),
       close,
     })
   }

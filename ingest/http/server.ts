@@ -47,6 +47,10 @@ export function guard(exchange: Exchange, logger: Logger, run: () => void | Prom
   }
 }
 
+const refuseMethod = (allow: string) => (): never => {
+  throw new AppError('INVALID_OPERATION', `This path takes ${allow} only.`, { status: 405, allow })
+}
+
 /** Listens on `host` and `port` (0: any free one). Throws when the port is taken. */
 export async function startServer(options: {
   uws: Uws
@@ -85,13 +89,15 @@ export async function startServer(options: {
       checkFraming(req)
       return handler(exchange, req)
     }
-  for (const [path, handler] of Object.entries(routes.get)) app.get(path, serve(checked(handler)))
-  for (const [path, handler] of Object.entries(routes.post)) app.post(path, serve(handler))
+  for (const [path, handler] of Object.entries(routes.get))
+    app.get(path, serve(checked(handler))).any(path, serve(checked(refuseMethod('GET'))))
+  for (const [path, handler] of Object.entries(routes.post))
+    app.post(path, serve(handler)).any(path, serve(checked(refuseMethod('POST'))))
   app.any(
     '/*',
     serve(
       checked(() => {
-        throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path, or not for this method.')
+        throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path.')
       }),
     ),
   )

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { AppError } from '../errors.ts'
-import { refuseUnstorableText } from './storable-text.ts'
+import { refuseUnreadableQuery, refuseUnstorableText } from './storable-text.ts'
 
 const fieldOf = (value: unknown): string | null | undefined => {
   try {
@@ -39,4 +39,18 @@ describe('text that cannot be stored', () => {
       }),
     )
   })
+})
+
+test.each([
+  ['/v1/customers?reference=%ff', false],
+  ['/v1/customers?reference=%ED%A0%80', false],
+  ['/v1/customers?reference=100%', false],
+  ['/v1/customers?reference=a&x%zz=1', false],
+  ['/v1/customers?reference=100%25&x=%C3%A9+b', true],
+  ['/v1/customers?reference=é', true],
+  ['/v1/customers/%ff', true], // the router's matter
+])('the query of %s can be read: %s', (url, isReadable) => {
+  const read = () => refuseUnreadableQuery(url)
+  if (isReadable) expect(read).not.toThrow()
+  else expect(read).toThrow('percent-encoded UTF-8')
 })

@@ -29,8 +29,20 @@ function membersOf({ value, path }: Found): Found[] {
   })
 }
 
+/** Throws BAD_REQUEST when the query is not percent-encoded UTF-8: left as it is, `%ff` would be looked for as three characters. */
+export function refuseUnreadableQuery(url: string): void {
+  const start = url.indexOf('?')
+  if (start === -1 || !url.includes('%', start)) return
+  try {
+    decodeURIComponent(url.slice(start))
+  } catch {
+    throw new AppError('BAD_REQUEST', 'The query is not percent-encoded UTF-8. Write % as %25.')
+  }
+}
+
 /** Checks all that a request carries beside its headers; a body that is a stream or bytes is its route's own matter. */
-export function refuseUnstorableRequest({ params, query, body }: FastifyRequest): void {
+export function refuseUnstorableRequest({ url, params, query, body }: FastifyRequest): void {
+  refuseUnreadableQuery(url)
   for (const part of [params, query, body]) refuseUnstorableText(part)
 }
 

@@ -21,6 +21,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   tax_id_validation_result: 'What the check of the tax id says. It is made when the id is saved.',
   tax_ids:
     'Further tax ids, each with its type. A Canadian seller collects the taxes of the provinces that it has an id for.',
+  'TaxId.id': 'The number itself, as its authority writes it; spaces and dots make no difference.',
   'TaxId.display_name': 'What the id is called on invoices. Default: the usual name of its type.',
   'TaxId.tax_id_validation_result':
     'What the check of the id says. It is made when the id is saved; what you send here is not used.',
