@@ -1,23 +1,14 @@
 // The routes of simulations: start, list, read, cancel, and the differences of their customers.
 import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
-import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import {
-  filterConditions,
-  filterQuery,
-  type ListQuery,
-  type ListSpec,
-  listSlice,
-  orderOf,
-  orderQuery,
-} from '../../../list/list-spec.ts'
-import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
-import { OneOf, Shape } from '../../../resource/shapes.ts'
+import { listPage, pageQuery } from '../../../list/list-page.ts'
+import type { ListSpec } from '../../../list/list-spec.ts'
+import { OneOf } from '../../../resource/shapes.ts'
 import { RevenueLimits } from '../../catalog/as-code/revenue-gate.ts'
 import { SimulatedCustomerView, SimulationView } from './schema.ts'
 import { cancelSimulation, getSimulation, simulationView } from './simulations.ts'
@@ -79,12 +70,10 @@ export function simulationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     summary: 'List simulations, newest first.',
     method: 'GET',
     url: PATH,
-    query: Shape({ ...SliceQuery, ...filterQuery(SIMULATION_LIST), ...orderQuery(SIMULATION_LIST) }),
+    query: pageQuery(SIMULATION_LIST),
     response: PageOf(SimulationView),
-    handle: async (uow, { query }) => {
-      const { slice, sliced } = await listed<Simulation>(uow, SIMULATION_LIST, { query: query as ListQuery })
-      return sliceView(PATH, query as ListQuery, { slice, sliced, data: sliced.rows.map(simulationView) })
-    },
+    handle: async (uow, { query }) =>
+      await listPage<Simulation>(uow, SIMULATION_LIST, { path: PATH, query, views: rows => rows.map(simulationView) }),
   })
   readRoute(app, deps, {
     tag,
@@ -114,27 +103,18 @@ export function simulationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: 'GET',
     url: `${PATH}/:id/customers`,
     params: IdParams,
-    query: Shape({ ...SliceQuery, ...filterQuery(CUSTOMER_LIST), ...orderQuery(CUSTOMER_LIST) }),
+    query: pageQuery(CUSTOMER_LIST),
     response: PageOf(SimulatedCustomerView),
-    handle: async (uow, { params, query: given }) => {
-      const query = given as ListQuery
+    handle: async (uow, { params, query }) => {
       const { id } = await getSimulation(uow, params.id)
-      const of = { query, conditions: [eq(simulatedCustomers.simulation_id, id)] }
-      const { slice, sliced } = await listed<SimulatedCustomer>(uow, CUSTOMER_LIST, of)
-      const data = sliced.rows.map(customerView)
-      return sliceView(`${PATH}/${id}/customers`, query, { slice, sliced, data })
+      return await listPage<SimulatedCustomer>(uow, CUSTOMER_LIST, {
+        path: `${PATH}/${id}/customers`,
+        query,
+        conditions: [eq(simulatedCustomers.simulation_id, id)],
+        views: rows => rows.map(customerView),
+      })
     },
   })
-}
-
-async function listed<R extends { readonly id: string }>(
-  uow: ReadUow,
-  spec: ListSpec,
-  { query, conditions = [] }: { readonly query: ListQuery; readonly conditions?: ReturnType<typeof eq>[] },
-) {
-  const slice = sliceOf(query)
-  const of = { conditions: [...conditions, ...(await filterConditions(uow, spec, query))], order: orderOf(spec, query) }
-  return { slice, sliced: await listSlice<R>(uow, spec, { ...of, slice }) }
 }
 
 function customerView(row: SimulatedCustomer) {

@@ -5,17 +5,9 @@ import type { Static } from 'typebox'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import {
-  filterConditions,
-  filterQuery,
-  type ListQuery,
-  type ListSpec,
-  listSlice,
-  orderOf,
-  orderQuery,
-} from '../../../list/list-spec.ts'
-import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
-import { OneOf, Shape } from '../../../resource/shapes.ts'
+import { listPage, pageQuery } from '../../../list/list-page.ts'
+import type { ListSpec } from '../../../list/list-spec.ts'
+import { OneOf } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import {
   cancelMigration,
@@ -96,16 +88,14 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     summary: 'List migrations, newest first.',
     method: 'GET',
     url: PATH,
-    query: Shape({ ...SliceQuery, ...filterQuery(MIGRATION_LIST), ...orderQuery(MIGRATION_LIST) }),
+    query: pageQuery(MIGRATION_LIST),
     response: PageOf(MigrationView),
-    handle: async (uow, { query: given }) => {
-      const query = given as ListQuery
-      const slice = sliceOf(query)
-      const conditions = await filterConditions(uow, MIGRATION_LIST, query)
-      const order = orderOf(MIGRATION_LIST, query)
-      const sliced = await listSlice<VersionMigration>(uow, MIGRATION_LIST, { conditions, order, slice })
-      return sliceView(PATH, query, { slice, sliced, data: sliced.rows.map(migrationView) })
-    },
+    handle: async (uow, { query }) =>
+      await listPage<VersionMigration>(uow, MIGRATION_LIST, {
+        path: PATH,
+        query,
+        views: rows => rows.map(migrationView),
+      }),
   })
   readRoute(app, deps, {
     ...VIEW,
@@ -122,19 +112,16 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: 'GET',
     url: `${PATH}/:id/results`,
     params: IdParams,
-    query: Shape({ ...SliceQuery, ...filterQuery(SUBSCRIPTION_LIST), ...orderQuery(SUBSCRIPTION_LIST) }),
+    query: pageQuery(SUBSCRIPTION_LIST),
     response: PageOf(MigratedSubscriptionView),
-    handle: async (uow, { params, query: given }) => {
-      const query = given as ListQuery
+    handle: async (uow, { params, query }) => {
       const { id } = await getMigration(uow, params.id)
-      const slice = sliceOf(query)
-      const conditions = [
-        eq(migratedSubscriptions.migration_id, id),
-        ...(await filterConditions(uow, SUBSCRIPTION_LIST, query)),
-      ]
-      const order = orderOf(SUBSCRIPTION_LIST, query)
-      const sliced = await listSlice<MigratedSubscription>(uow, SUBSCRIPTION_LIST, { conditions, order, slice })
-      return sliceView(`${PATH}/${id}/results`, query, { slice, sliced, data: sliced.rows.map(subscriptionView) })
+      return await listPage<MigratedSubscription>(uow, SUBSCRIPTION_LIST, {
+        path: `${PATH}/${id}/results`,
+        query,
+        conditions: [eq(migratedSubscriptions.migration_id, id)],
+        views: rows => rows.map(subscriptionView),
+      })
     },
   })
 }

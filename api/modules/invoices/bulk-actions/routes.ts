@@ -6,17 +6,9 @@ import Type from 'typebox'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
-import {
-  filterConditions,
-  filterQuery,
-  type ListQuery,
-  type ListSpec,
-  listSlice,
-  orderOf,
-  orderQuery,
-} from '../../../list/list-spec.ts'
-import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
-import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { listPage, pageQuery } from '../../../list/list-page.ts'
+import type { ListSpec } from '../../../list/list-spec.ts'
+import { Nullable, OneOf, Optional, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { bulkActionResource } from './bulk-action.ts'
 import { chooseInvoices } from './choose-invoices.ts'
@@ -80,16 +72,16 @@ export function bulkActionRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: 'GET',
     url: `${PATH}/:id/items`,
     params: IdParams,
-    query: Shape({ ...filterQuery(ITEMS), ...orderQuery(ITEMS), ...SliceQuery }),
+    query: pageQuery(ITEMS),
     response: PageOf(Item),
-    handle: async (uow, { params, query: given }) => {
+    handle: async (uow, { params, query }) => {
       const { id } = await getOne(uow, bulkActionResource, params.id)
-      const query = given as ListQuery
-      const slice = sliceOf(query)
-      const conditions = [eq(bulkActionItems.bulk_action_id, id), ...(await filterConditions(uow, ITEMS, query))]
-      const sliced = await listSlice<BulkActionItem>(uow, ITEMS, { conditions, order: orderOf(ITEMS, query), slice })
-      const data = sliced.rows.map(itemView)
-      return sliceView(`${PATH}/${encodeURIComponent(params.id)}/items`, query, { slice, sliced, data })
+      return await listPage<BulkActionItem>(uow, ITEMS, {
+        path: `${PATH}/${encodeURIComponent(params.id)}/items`,
+        query,
+        conditions: [eq(bulkActionItems.bulk_action_id, id)],
+        views: rows => rows.map(itemView),
+      })
     },
   })
 }

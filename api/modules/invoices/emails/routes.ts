@@ -6,9 +6,9 @@ import { idOf } from '../../../../shared/ids.ts'
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import { type ListQuery, type ListSpec, listSlice, orderOf, orderQuery } from '../../../list/list-spec.ts'
-import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
-import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { listPage, pageQuery } from '../../../list/list-page.ts'
+import type { ListSpec } from '../../../list/list-spec.ts'
+import { Nullable, OneOf, Optional, Timestamp } from '../../../resource/shapes.ts'
 import { wholeInvoice } from '../answer.ts'
 import { getInvoice } from '../repository.ts'
 import { InvoiceView } from '../schema.ts'
@@ -53,16 +53,16 @@ export function emailRoutes(app: FastifyInstance, deps: RouteDeps & EmailRouteDe
     method: 'GET',
     url: `${PATH}/:id/emails`,
     params: IdParams,
-    query: Shape({ ...orderQuery(EMAILS), ...SliceQuery }),
+    query: pageQuery(EMAILS),
     response: PageOf(Email),
-    handle: async (uow, { params, query: given }) => {
+    handle: async (uow, { params, query }) => {
       const { id } = await getInvoice(uow, idOf('invo', params.id))
-      const query = given as ListQuery
-      const slice = sliceOf(query)
-      const conditions = [eq(invoiceEmails.invoice_id, id)]
-      const sliced = await listSlice<InvoiceEmail>(uow, EMAILS, { conditions, order: orderOf(EMAILS, query), slice })
-      const data = sliced.rows.map(emailView)
-      return sliceView(`${PATH}/${encodeURIComponent(params.id)}/emails`, query, { slice, sliced, data })
+      return await listPage<InvoiceEmail>(uow, EMAILS, {
+        path: `${PATH}/${encodeURIComponent(params.id)}/emails`,
+        query,
+        conditions: [eq(invoiceEmails.invoice_id, id)],
+        views: rows => rows.map(emailView),
+      })
     },
   })
 }

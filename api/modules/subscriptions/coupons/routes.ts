@@ -7,17 +7,9 @@ import { idOf } from '../../../../shared/ids.ts'
 import { listOf, PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
-import {
-  filterConditions,
-  filterQuery,
-  type ListQuery,
-  type ListSpec,
-  listSlice,
-  orderOf,
-  orderQuery,
-  Repeatable,
-} from '../../../list/list-spec.ts'
-import { SliceQuery, sliceOf, sliceView } from '../../../list/slice.ts'
+import { listPage } from '../../../list/list-page.ts'
+import { filterQuery, type ListQuery, type ListSpec, orderQuery, Repeatable } from '../../../list/list-spec.ts'
+import { SliceQuery } from '../../../list/slice.ts'
 import type { Resource, Row } from '../../../resource/define-resource.ts'
 import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { findMany, getOne } from '../../../resource/store.ts'
@@ -87,17 +79,14 @@ export function redemptionRoutes(app: FastifyInstance, deps: RouteDeps): void {
       params: IdParams,
       query: Query,
       response: PageOf(Redemption),
-      handle: async (uow, { params, query: given }) => {
+      handle: async (uow, { params, query }) => {
         const { id } = await getOne(uow, resource, params.id)
-        const query = given as ListQuery
-        const conditions = [eq(couponRedemptions[by], idOf('coup', id)), ...(await filterConditions(uow, SPEC, query))]
-        const slice = sliceOf(query)
-        const sliced = await listSlice<Redeemed>(uow, SPEC, { conditions, order: orderOf(SPEC, query), slice })
-        const data = await redemptionViews(uow, sliced.rows, listOf(query['expand[]']))
-        return sliceView(`/v1/${resource.path}/${encodeURIComponent(params.id)}/redemptions`, query, {
-          slice,
-          sliced,
-          data,
+        const expand = listOf((query as ListQuery)['expand[]'])
+        return await listPage<Redeemed>(uow, SPEC, {
+          path: `/v1/${resource.path}/${encodeURIComponent(params.id)}/redemptions`,
+          query,
+          conditions: [eq(couponRedemptions[by], idOf('coup', id))],
+          views: rows => redemptionViews(uow, rows, expand),
         })
       },
     })

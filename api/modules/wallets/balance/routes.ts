@@ -7,8 +7,7 @@ import { formatInstant, type Instant, parseInstant } from '../../../../shared/ti
 import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
-import { filterQuery, type ListQuery, orderQuery } from '../../../list/list-spec.ts'
-import { SliceQuery } from '../../../list/slice.ts'
+import { pageQuery } from '../../../list/list-page.ts'
 import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -120,10 +119,10 @@ export function balanceRoutes(app: FastifyInstance, deps: RouteDeps): void {
     summary: 'List what moved in a wallet: who did what, when and why.',
     method: 'GET',
     url: '/v1/wallets/:id/transactions',
-    query: Shape({ ...filterQuery(TRANSACTION_LIST), ...orderQuery(TRANSACTION_LIST), ...SliceQuery }),
+    query: pageQuery(TRANSACTION_LIST),
     response: PageOf(WalletTransaction),
     handle: async (uow, { params, query }) =>
-      await listTransactions(uow, await getOne(uow, walletResource, params.id), query as ListQuery),
+      await listTransactions(uow, await getOne(uow, walletResource, params.id), query),
   })
   readRoute(app, deps, {
     ...about,

@@ -4,8 +4,8 @@ import Type from 'typebox'
 import { ACCOUNTS, ENTRY_TYPES } from '../../../../shared/billing/wallets/ledger.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
-import { filterConditions, type ListQuery, type ListSpec, listSlice, orderOf } from '../../../list/list-spec.ts'
-import { sliceOf, sliceView } from '../../../list/slice.ts'
+import { listPage } from '../../../list/list-page.ts'
+import type { ListSpec } from '../../../list/list-spec.ts'
 import { Nullable, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
@@ -54,13 +54,9 @@ export const WalletTransaction = Type.Object(
 )
 
 /** One page of the entries of a wallet, newest first unless the query says otherwise. */
-export async function listTransactions(uow: ReadUow, wallet: Wallet, query: ListQuery): Promise<object> {
+export async function listTransactions(uow: ReadUow, wallet: Wallet, query: unknown): Promise<object> {
   const unit = unitOf(await getOne(uow, walletTypeResource, wallet.wallet_type_id))
-  const conditions = [eq(walletEntries.wallet_id, wallet.id), ...(await filterConditions(uow, TRANSACTION_LIST, query))]
-  const order = orderOf(TRANSACTION_LIST, query)
-  const slice = sliceOf(query)
-  const sliced = await listSlice<WalletEntry>(uow, TRANSACTION_LIST, { conditions, order, slice })
-  const data = sliced.rows.map(row => ({
+  const view = (row: WalletEntry) => ({
     object_type: 'WALLET_TRANSACTION',
     id: row.id,
     wallet_id: row.wallet_id,
@@ -74,6 +70,11 @@ export async function listTransactions(uow: ReadUow, wallet: Wallet, query: List
     actor_id: row.actor_id,
     request_id: row.request_id,
     created_at: row.created_at,
-  }))
-  return sliceView(`/v1/wallets/${wallet.id}/transactions`, query, { slice, sliced, data })
+  })
+  return await listPage<WalletEntry>(uow, TRANSACTION_LIST, {
+    path: `/v1/wallets/${wallet.id}/transactions`,
+    query,
+    conditions: [eq(walletEntries.wallet_id, wallet.id)],
+    views: rows => rows.map(view),
+  })
 }
