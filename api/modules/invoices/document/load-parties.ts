@@ -131,9 +131,8 @@ export async function loadTaxExchange(
   const since = instantOf(Math.min(...foreign.map(each => each.since)))
   const loaded = foreign.length === 0 ? [] : await loadRates(uow, [...new Set(foreign.flatMap(between))], since)
   return of => {
-    if (loaded.length === 0 || currenciesOfTax(of).length === 0) return {}
-    const own = ratesOf(loaded, between(of), of.since)
-    return own.length === 0 ? {} : { tax_exchange_rates: own }
+    if (currenciesOfTax(of).length === 0) return {}
+    return { tax_exchange_rates: ratesOf(loaded, between(of), of.since) }
   }
 }
 

@@ -79,7 +79,8 @@ test.each<[string, Parameters<typeof localOf>[0], unknown[]]>([
   ['no rate that is too old', { rates: [rate('EUR', 'USD', '1.1', '2025-12-31')] }, OLD],
   ['none for the same currency', { currency: 'EUR' }, []],
   ['none without tax', { tax: '0' }, []],
-  ['none where the platform has no rates', { rates: [] }, []],
+  ['none where the platform has no rates', { rates: [] }, OLD],
+  ['none where it has rates of other currencies', { rates: [rate('EUR', 'SEK', '11')] }, OLD],
   ['none in a country that is not known', { country: 'BR' }, []],
 ])('%s', (_name, of, expected) => {
   expect(localOf(of)).toEqual(expected)

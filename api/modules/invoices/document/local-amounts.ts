@@ -26,8 +26,9 @@ export type LocalRate = { readonly currency: string; readonly used: ExchangeRate
 type Taxed = Pick<DraftInvoice, 'parties' | 'currency' | 'billingType'> & Pick<DraftInvoice, 'dates'>
 
 /**
- * The rate that holds on the date of the invoice. Null when no tax is charged, when the invoice is in the currency of the authority
- * already, and when the platform has no rate. A finding where all that it has are too old.
+ * The rate that holds on the date of the invoice. Null when no tax is charged, and when the invoice is in the currency of the
+ * authority already. Null with a finding when the platform has no rate, or only rates that are too old. An invoice that was priced
+ * before that finding existed has no member of rates, and gets none when it is verified.
  */
 export function localRateOf(
   { parties, currency, billingType = 'DEFAULT', dates }: Taxed,
@@ -36,8 +37,8 @@ export function localRateOf(
   const none = { rate: null, findings: [] }
   const country = usedRegistration ?? sidesOf(parties, billingType).seller.country
   const local = country === null ? null : taxCurrency(country, dates.day)
-  const known = parties.tax_exchange_rates ?? []
-  if (rates.length === 0 || local === null || local === currency || known.length === 0) return none
+  const known = parties.tax_exchange_rates
+  if (rates.length === 0 || local === null || local === currency || !known) return none
   const zone = zoneOfParties(parties)
   const oldest = startOfLocalDay(addDays(dates.day, -RATE_DAYS_MAX), zone)
   const until = startOfLocalDay(addDays(dates.day, 1), zone)

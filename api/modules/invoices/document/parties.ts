@@ -79,8 +79,8 @@ export type Parties = {
   /** The platform's own tax rates of the countries of the parties; absent where there are none. */
   readonly tax_rates?: readonly PlatformTaxRate[]
   /**
-   * The exchange rates between the currency of the invoice and those of the tax authorities. Absent where the invoice is in the
-   * currency of the authority, and where the platform has none.
+   * The exchange rates between the currency of the invoice and those of the tax authorities; empty where the platform has none.
+   * Absent where the invoice is in the currency of the authority.
    */
   readonly tax_exchange_rates?: readonly ExchangeRate[]
 }
