@@ -28,6 +28,9 @@ const GATEWAY_CONNECTIONS_MAX = 32
 const GATEWAY_PATIENCE_MS = 60_000
 /** A server that is slower than this at any step is tried again later. */
 const DOWNLOAD_TIMES = { connectMs: 10_000, headMs: 60_000, silenceMs: 60_000 }
+const RATES_TIMES = { connectMs: 10_000, headMs: 20_000, silenceMs: 20_000 }
+/** The rates of a day have a few kilobytes. */
+const RATES_LIMITS = { bytesMax: 1_000_000, deadlineMs: 30_000 }
 
 export const workerConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, [
@@ -105,6 +108,7 @@ export async function openWorkerDeps(
         post: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
         open: createOpener(config.DATA_SECRET),
       },
+      rates: { request: createOutboundRequest(policy, RATES_TIMES), policy, ...RATES_LIMITS },
       mail,
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),

@@ -38,6 +38,8 @@ export type WorkerMetrics = {
   readonly alerts: Counter<'type'>
   readonly alertLooks: Counter<'outcome'>
   readonly alertsSeenUntil: Gauge
+  /** Platforms whose exchange rates were not fetched, or are old. */
+  readonly exchangeRateFaults: Gauge
   /** Of the last nightly verification. */
   readonly auditFaults: Gauge
 }
@@ -176,6 +178,11 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     alertsSeenUntil: new Gauge({
       name: 'millrace_alerts_seen_until_seconds',
       help: 'Unix time at which the last complete evaluation of alert rules began, for the tenant that has waited longest.',
+      registers,
+    }),
+    exchangeRateFaults: new Gauge({
+      name: 'millrace_exchange_rate_faults',
+      help: 'Platforms whose exchange rates could not be fetched from their address, or are older than a week.',
       registers,
     }),
     auditFaults: new Gauge({

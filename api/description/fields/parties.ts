@@ -167,6 +167,17 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'PlatformDefaultDelay.value': 'How many units, from 0 to 10,000.',
   late_event_policy:
     'What happens to usage that arrives after its invoice is FINAL. NEXT_INVOICE: billed on the next one. NOT_MATCHED: not billed. CREDIT_AND_REBILL: a credit note and a new invoice are prepared as drafts. Default NEXT_INVOICE.',
+  exchange_rate_settings: 'Where reference rates of exchange are fetched from, several times a day.',
+  'PlatformExchangeRateSettings.url':
+    'The address of the rates of a day as JSON: `{"base": "EUR", "date": "2026-03-31", "rates": {"USD": 1.0832}}`. Null: none are fetched.',
+  'PlatformExchangeRateSettings.source': 'What fetched rates name as their source. Default: the host of the address.',
+  overwrite:
+    'Whether a fetched rate corrects one that is stored for the same currencies and time. Default false: what is stored stays.',
+  exchange_rate_status: 'What the last fetch of rates found. Null: there was none.',
+  'ExchangeRateStatus.attempted_at': 'When the rates were last asked for.',
+  next_attempt_at: 'When they are asked for next: after 6 hours, or an hour after a fault.',
+  rates_of: 'The time of the newest rates that were fetched. Null: none were.',
+  'ExchangeRateStatus.fault': 'Why there are no rates, or that they are older than a week. Null: nothing is wrong.',
   processing_settings: 'The late usage policy by another name.',
   put_after_invoice_final_on_next_invoice: 'true is NEXT_INVOICE, false is NOT_MATCHED; see `late_event_policy`.',
   event_processing_up_to_date_until: 'Every event accepted before this instant is counted.',

@@ -10,6 +10,7 @@ import { customers } from './customers/table.ts'
 import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
 import { exchangeRateResource } from './exchange-rates/exchange-rate.ts'
+import { feedJobs } from './exchange-rates/jobs.ts'
 import { forgetRoutes } from './forget/routes.ts'
 import { FORGET_EFFECTS, FORGET_GUARDS } from './forget/rules.ts'
 import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts'
@@ -40,6 +41,7 @@ export const parties = defineModule({
     }),
   ],
   effects: FORGET_EFFECTS,
+  jobs: feedJobs,
   routes: (app, deps) => {
     taxIdRoutes(app, deps)
     currencyRoutes(app, deps)

@@ -2,8 +2,18 @@
 import Type from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field, readOnly } from '../../../resource/define-resource.ts'
-import { Currency, Description, IdText, OneOf, Reference, TaxCategory, TimeZone } from '../../../resource/shapes.ts'
+import {
+  Currency,
+  Description,
+  IdText,
+  Nullable,
+  OneOf,
+  Reference,
+  TaxCategory,
+  TimeZone,
+} from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
+import { checkFeedSettings, ExchangeRateSettings, ExchangeRateStatus } from '../exchange-rates/feed-settings.ts'
 import { keepBranding } from './branding-history.ts'
 import { numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
@@ -45,6 +55,8 @@ export const platformResource = defineResource<Platform>({
     processing_settings: field(ProcessingSettings),
     default_pricing_plan_subscription_settings: field(SubscriptionSettings),
     late_event_policy: field(OneOf(...LATE_EVENT_POLICIES)),
+    exchange_rate_settings: field(ExchangeRateSettings),
+    exchange_rate_status: readOnly(Nullable(ExchangeRateStatus)),
   },
   // A platform is made by the operator of the installation, never by a call of one of its own keys.
   operations: ['get', 'update'],
@@ -63,9 +75,16 @@ export const platformResource = defineResource<Platform>({
     processing_settings: {},
     default_pricing_plan_subscription_settings: {},
     late_event_policy: 'NEXT_INVOICE',
+    exchange_rate_settings: {},
   }),
+  // What another address gave says nothing of this one.
+  resolve: (_uow, row, previous) =>
+    previous && row.exchange_rate_settings.url !== previous.exchange_rate_settings.url
+      ? { ...row, exchange_rate_status: null }
+      : row,
   check: async (uow, row) => {
     checkLogo(row.branding)
+    checkFeedSettings(row.exchange_rate_settings)
     await checkSubscriptionSettings(uow, row.default_pricing_plan_subscription_settings)
     const [first, second] = row.rounding_settings
     if (first && first.rounding_target === second?.rounding_target)

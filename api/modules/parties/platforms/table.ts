@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
+import type { ExchangeRateSettings, ExchangeRateStatus } from '../exchange-rates/feed-settings.ts'
 import type {
   ApiSettings,
   Branding,
@@ -34,6 +35,8 @@ export const platforms = pgTable('platforms', {
   processing_settings: wireJson<ProcessingSettings>().notNull(),
   default_pricing_plan_subscription_settings: wireJson<SubscriptionSettings>().notNull(),
   late_event_policy: text().$type<LateEventPolicy>().notNull(),
+  exchange_rate_settings: wireJson<ExchangeRateSettings>().notNull(),
+  exchange_rate_status: wireJson<ExchangeRateStatus>(),
 })
 
 export type Platform = typeof platforms.$inferSelect
