@@ -15,7 +15,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import { feedJobs, loadFeeds } from './jobs.ts'
+import { feedJobs, loadFeeds } from '../exchange-rate-feeds/jobs.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

@@ -13,8 +13,8 @@ import {
   TimeZone,
 } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { checkFeedSettings, ExchangeRateSettings, ExchangeRateStatus } from '../exchange-rates/feed-settings.ts'
 import { keepBranding } from './branding-history.ts'
+import { checkFeedSettings, ExchangeRateSettings, ExchangeRateStatus } from './exchange-rate-settings.ts'
 import { numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { pgTable, text } from 'drizzle-orm/pg-core'
 import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
-import type { ExchangeRateSettings, ExchangeRateStatus } from '../exchange-rates/feed-settings.ts'
+import type { ExchangeRateSettings, ExchangeRateStatus } from './exchange-rate-settings.ts'
 import type {
   ApiSettings,
   Branding,

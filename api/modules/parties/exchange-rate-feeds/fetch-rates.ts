@@ -9,11 +9,11 @@ import { at, formatInstant, type Instant, instantOf } from '../../../../shared/t
 import { createResource, updateResource } from '../../../resource/commands.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { exchangeRateResource } from '../exchange-rates/exchange-rate.ts'
+import { exchangeRates as e } from '../exchange-rates/table.ts'
+import type { ExchangeRateSettings, ExchangeRateStatus } from '../platforms/exchange-rate-settings.ts'
 import { platformResource } from '../platforms/platform.ts'
-import { exchangeRateResource } from './exchange-rate.ts'
-import type { ExchangeRateSettings, ExchangeRateStatus } from './feed-settings.ts'
 import { type PublishedRates, parseFeed, WrongFeed } from './parse-feed.ts'
-import { exchangeRates as e } from './table.ts'
 
 const ACTOR = { id: null, requestId: null }
 /** Reference rates are published once a day; a newer file is found within hours. */

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { AppError } from '../../../../shared/errors.ts'
 import { parseUrl } from '../../../../shared/parse-url.ts'
 import { Nullable, Optional, Shape } from '../../../resource/shapes.ts'
-import { Source } from './schema.ts'
+import { Source } from '../exchange-rates/schema.ts'
 
 const URL_MAX = 2_000
 
