@@ -22,7 +22,15 @@ const isHere =
 if (!isHere)
   process.stderr.write('Outside validators of e-invoices do not run: get them with `npm run e-invoice-validators`.\n')
 
-const FACTUR_X = ['reverse-charge', 'several-rates', 'credit-of-discounts']
+const FACTUR_X = [
+  'reverse-charge',
+  'several-rates',
+  'credit-of-discounts',
+  'self-billing',
+  'credit-of-self-billing',
+  'local-tax',
+  'credit-of-local-tax',
+]
 
 test.runIf(isHere)('accept every e-invoice, and find what is wrong with one', { timeout: 240_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'e-invoices-'))

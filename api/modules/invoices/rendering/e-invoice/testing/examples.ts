@@ -92,6 +92,20 @@ const selfBilling = example({
   row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00001' },
 })
 
+/** In euros, with the tax of the United Kingdom in pounds too. */
+const localTax = (more: Partial<ExampleDocument> = {}): InvoiceView =>
+  example({
+    items: [recurring('100'), recurring('33.33')],
+    seller: { ...SELLER, tax_id: 'GB123456789', registered_address: { ...SELLER.registered_address, country: 'GB' } },
+    customer: customerIn('GB'),
+    inputs: {
+      tax_exchange_rates: [
+        { base_currency: 'EUR', currency: 'GBP', rate: '0.85', rate_timestamp: '2026-01-30T00:00:00Z', source: 'ECB' },
+      ],
+    },
+    ...more,
+  })
+
 export const EXAMPLES: Readonly<Record<string, InvoiceView>> = {
   'home-vat': example({ footnote: 'Thank you.', subscription: { purchase_order_number: 'PO-7' } }),
   'unit-price': example({ items: [flat], usage: '3450' }),
@@ -137,6 +151,12 @@ export const EXAMPLES: Readonly<Record<string, InvoiceView>> = {
     row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00002' },
   }),
   'credit-of-self-billing': creditOf(selfBilling),
+  'local-tax': localTax(),
+  'credit-of-local-tax': creditOf(localTax()),
+  'local-tax-of-self-billing': localTax({
+    subscription: { variant: 'SELF_BILLING' },
+    row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00003' },
+  }),
   credit: creditOf(example({})),
   'credit-of-discounts': creditOf(discounted),
   // 10.013 and 2.10273 of tax are rounded to 10.01 and 2.10, their sum to 12.12.
