@@ -11,8 +11,11 @@ import { Shape } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
 import { viewOf } from '../../resource/views.ts'
 import { pricingPlanVersionResource } from '../catalog/pricing-plans/pricing-plan-version.ts'
+import type { PricingItemConfig } from '../catalog/pricing-plans/schema.ts'
+import type { Pricing } from '../catalog/pricing-plans/table.ts'
+import { mapConfigs } from '../catalog/pricing-plans/variants/variants.ts'
 import { pricingCategoriesAs } from '../catalog/pricing-plans/version-pricings.ts'
-import { overridden } from './overrides/merge-overrides.ts'
+import { isOverridden, overridden } from './overrides/merge-overrides.ts'
 import { versionOfSchedule } from './rate-cards/version-of-schedule.ts'
 import { scheduleResource } from './schedules/schedule.ts'
 import type { Schedule } from './table.ts'
@@ -52,7 +55,7 @@ async function combinedVersion(uow: ReadUow, schedule: Schedule): Promise<Row> {
   const id = (await versionOfSchedule(uow, schedule, uow.now)) ?? schedule.pricing_plan_version_id
   const row = await getOne(uow, pricingPlanVersionResource, id)
   const version = await viewOf(uow, pricingPlanVersionResource, row)
-  const [sold] = await pricingCategoriesAs(uow, [row], pricing => overridden(pricing, schedule.override_pricings))
+  const [sold] = await pricingCategoriesAs(uow, [row], pricing => soldBy(schedule, pricing))
   return { ...version, ...sold }
 }
 
@@ -75,4 +78,23 @@ function ownPrices({ pricing_categories: categories }: Row, { override_pricings 
         .filter(({ pricings }) => pricings.length > 0),
     }))
     .filter(({ pricings, pricing_groups }) => pricings.length + pricing_groups.length > 0)
+}
+
+/** The pricing as the schedule sells it. What it overrides says so: the schedule, ALL or SPECIFIC, and what of the version it replaces. */
+function soldBy({ id, override_pricings: overrides }: Schedule, pricing: Pricing): Pricing {
+  const sold = overridden(pricing, overrides)
+  const override = overrides.find(each => each.original_pricing_id === pricing.id)
+  if (!override) return sold
+  const items = sold.items.map(item => {
+    const own = override.items.find(each => each.original_pricing_item_id === item.id)
+    const kind = own?.override ?? (override.override === 'ALL' ? 'ALL' : null)
+    if (kind === null) return item
+    const withOriginal = (config: PricingItemConfig) =>
+      isOverridden(overrides, { pricing, item, config })
+        ? { ...config, original_pricing_item_config_id: config.id }
+        : config
+    return { ...mapConfigs(item, withOriginal), original_pricing_item_id: item.id, override: kind }
+  })
+  const original = { original_pricing_id: pricing.id, pricing_plan_schedule_id: id, override: override.override }
+  return { ...sold, ...original, items }
 }

@@ -11,6 +11,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { CreditTypes } from '../credit-types/shown-credit-types.ts'
 import { featureResource } from '../features/feature.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
+import { productItemResource, productResource } from '../products/product.ts'
+import { productCategoryResource } from '../products/product-category.ts'
 import { checkActivation } from './checks/check-activation.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { checkRateCard } from './rate-card.ts'
@@ -47,6 +49,9 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
       within: '**',
     },
     feature: { by: 'feature_id', to: () => featureResource, within: '**' },
+    product_category: { by: 'product_category_id', to: () => productCategoryResource, within: 'pricing_categories' },
+    products: { by: 'product_ids', to: () => productResource, within: '**' },
+    product_items: { by: 'product_item_ids', to: () => productItemResource, within: '**' },
     wallet_type: { by: 'wallet_type_id', to: 'WALLET_TYPE', within: '**' },
   },
   references: {

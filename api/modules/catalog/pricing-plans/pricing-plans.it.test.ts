@@ -340,7 +340,24 @@ describe('versions', () => {
       default_pricing_currency: 'EUR',
       pricing_currencies: ['EUR'],
     })
-    const [pricing] = read.body['pricing_categories'][0].pricings
+    const categories: Row[] = read.body['pricing_categories']
+    expect(categories[0]).not.toHaveProperty('product_category')
+    const expanded = await a.call('GET', `/v1/pricing-plan-versions/${version['id']}?expand[]=ALL`)
+    const ids = (of: Row[]) => of.map(({ id }) => id)
+    expect(ids(expanded.body['pricing_categories'])).toEqual(ids(categories))
+    expect(new Set(ids(categories)).size).toBe(3)
+    expect(expanded.body['pricing_categories']).toMatchObject([
+      {
+        product_category: { object_type: 'PRODUCT_CATEGORY', id: first },
+        pricings: [
+          { products: [{ object_type: 'PRODUCT' }], items: [{ product_items: [{ object_type: 'PRODUCT_ITEM' }] }] },
+          {},
+        ],
+      },
+      { product_category: { id: second } },
+      { product_category: null },
+    ])
+    const [pricing] = categories[0]?.['pricings']
     expect((await a.call('GET', `/v1/pricings/${ordered}`)).body).toMatchObject({ ...pricing })
   })
 

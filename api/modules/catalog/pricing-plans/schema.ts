@@ -182,7 +182,9 @@ export const PricingPlanVersionInfos = Type.Array(
 export const PricingCategories = Type.Array(
   Type.Object({
     object_type: Type.Literal('PRICING_CATEGORY'),
+    id: Type.String(),
     product_category_id: Nullable(Type.String()),
+    product_category: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
     display_order: Nullable(Type.Integer()),
     pricings: Type.Array(Type.Object({}, { additionalProperties: true })),
     pricing_groups: Type.Array(Type.Object({}, { additionalProperties: true })),

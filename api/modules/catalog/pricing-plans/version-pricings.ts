@@ -1,7 +1,8 @@
 // The pricings and pricing groups of a version as part of what is shown of it.
+import { createHash } from 'node:crypto'
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { idsOf } from '../../../../shared/ids.ts'
+import { base62, idsOf } from '../../../../shared/ids.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { creditTypeIdsIn, creditTypesOf } from '../credit-types/shown-credit-types.ts'
@@ -62,7 +63,7 @@ export async function pricingCategoriesAs(
     const own = pricingsBy[index] ?? []
     return {
       credit_types: creditTypes[index],
-      pricing_categories: groupByCategory(own, {
+      pricing_categories: groupByCategory(id, own, {
         groups: groups.filter(group => group.pricing_plan_version_id === id),
         categoryOf,
       }),
@@ -99,9 +100,21 @@ function groupView(
   return { object_type: 'PRICING_GROUP', ...group, pricings: pricings.map(pricingView) }
 }
 
+/** The same for every read: a category of a version is nothing but its product category there. */
+function pricingCategoryId(versionId: string, categoryId: string | null): string {
+  const digest = createHash('sha256')
+    .update(`${versionId} ${categoryId ?? ''}`)
+    .digest()
+  return `prca_${base62(digest.subarray(0, ID_BYTES))}`
+}
+
+/** As many bytes as ids have. */
+const ID_BYTES = 16
+
 type Grouped = { readonly category: Category | null; readonly pricings: Row[]; readonly pricing_groups: Row[] }
 
 function groupByCategory(
+  versionId: string,
   rows: readonly Pricing[],
   { groups, categoryOf }: { groups: readonly PricingGroup[]; categoryOf: ReadonlyMap<string, Category> },
 ): Row[] {
@@ -124,6 +137,7 @@ function groupByCategory(
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
     .map(({ category, pricings, pricing_groups }) => ({
       object_type: 'PRICING_CATEGORY',
+      id: pricingCategoryId(versionId, category?.id ?? null),
       product_category_id: category?.id ?? null,
       display_order: category?.display_order ?? null,
       pricings,

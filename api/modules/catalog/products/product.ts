@@ -137,6 +137,12 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     product: { by: 'product_id', to: () => productResource },
     credit_type: { by: 'credit_type_id', to: () => creditTypeResource, within: 'credits' },
     meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
+    'usage_based.meter_value_calculation': {
+      by: 'meter_value_calculation_id',
+      to: () => meterValueCalculationResource,
+      within: 'usage_based',
+      member: 'meter_value_calculation',
+    },
     tiering_meter_value_calculation: {
       by: 'tiering_meter_value_calculation_id',
       to: () => meterValueCalculationResource,

@@ -200,6 +200,7 @@ describe('items', () => {
     const read = await a.call('GET', `/v1/product-items/${made['reference']}?expand[]=ALL`)
     expect(read.body['product']).toMatchObject({ id: made['product_id'] })
     expect(read.body['meter_value_calculation']).toMatchObject({ object_type: 'METER_VALUE_CALCULATION' })
+    expect(read.body['usage_based'].meter_value_calculation).toEqual(read.body['meter_value_calculation'])
     const listed = await a.call('GET', `/v1/product-items?product_id=${made['product_id']}`)
     expect(listed.body['data']).toEqual([made])
   })

@@ -14,6 +14,7 @@ export const UsageBased = Shape({
     Nullable(Type.Array(IdText('meter value calculation'), { maxItems: REPORTS_MAX, uniqueItems: true })),
   ),
   // Shown by expand[]; what is sent back of it is not read.
+  meter_value_calculation: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   tiering_meter_value_calculation: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
   /** Which events the item is about; all of the calculation's meter without any. */
   conditions: Optional(Nullable(ItemConditions)),

@@ -80,7 +80,22 @@ test('one after the other: each change leaves the other overrides, and the combi
   const categories = async () => (await succeed(tenant, 'GET', `${SCHEDULES}/${schedule}`))['pricing_categories']
   expect(await categories()).toMatchObject([{ pricings: [{ id: pricing, name: 'Deal' }] }])
   const url = `${SCHEDULES}/${schedule}?include_combined_pricing_plan_version=true`
-  expect(bandsOf(await succeed(tenant, 'GET', url))).toEqual(['0.01', '8'])
+  const combined = await succeed(tenant, 'GET', url)
+  expect(bandsOf(combined)).toEqual(['0.01', '8'])
+  const original = (of: Item) => ({
+    original_pricing_item_id: of.id,
+    override: 'SPECIFIC',
+    configs: [{ original_pricing_item_config_id: of.configs[0].id }],
+  })
+  expect(combined['combined_pricing_plan_version'].pricing_categories[0].pricings).toMatchObject([
+    {
+      pricing_plan_schedule_id: schedule,
+      original_pricing_id: pricing,
+      override: 'SPECIFIC',
+      items: [original(usage), original(fee)],
+    },
+  ])
+  expect(JSON.stringify(plain['combined_pricing_plan_version'])).not.toContain('original_')
   // Named without terms, the price is that of the plan again.
   await patch(schedule, { override_pricings: overriding(pricing, usage, {}) })
   expect(bandsOf(await succeed(tenant, 'GET', url))).toEqual([unit, '8'])
