@@ -61,10 +61,37 @@ test('plan repeats the call while prices are simulated, and ends with 1 when a l
   ])
 })
 
+test('plan prints what does not fit on a line as the file has it', async () => {
+  const before = [{ name: 'Calls', bands: [{ amount: { quantity: '0.10', currency: 'EUR' } }] }]
+  const after = [{ name: 'Calls', description: 'x'.repeat(100) }]
+  const change = { action: 'UPDATE', section: 'pricing_plans', reference: 'standard@2' }
+  const differences = [
+    { field: 'version', before: 1, after: 2 },
+    { field: 'pricings', before, after },
+  ]
+  const { said } = await run(
+    ['plan', '-f', 'c.yaml'],
+    [{ applicable: true, changes: [{ ...change, differences }], refusals: [], revenue_gate: null }],
+  )
+  expect(said).toEqual([
+    '~ pricing_plans standard@2',
+    '    version: 1 -> 2',
+    '    pricings:',
+    '      - - name: Calls',
+    '      -   bands:',
+    '      -     - amount:',
+    '      -         quantity: "0.10"',
+    '      -         currency: EUR',
+    '      + - name: Calls',
+    `      +   description: ${'x'.repeat(100)}`,
+    '1 change would be applied.',
+  ])
+})
+
 test('plan ends with 2 when they hold and something changes', async () => {
   const passed = { applicable: true, changes, refusals: [], revenue_gate: gate('PASSED', 'DONE', 100) }
   const { code, said } = await run(['plan', '-f', 'c.yaml'], [passed])
-  expect([code, said.at(-1)]).toEqual([2, '1 changes would be applied.'])
+  expect([code, said.at(-1)]).toEqual([2, '1 change would be applied.'])
 })
 
 test.each([

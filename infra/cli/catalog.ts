@@ -89,7 +89,7 @@ async function apply(world: CliWorld, file: string, limits: Limits): Promise<Exi
   const answer = await send(world, pathTo('/apply', limits), file)
   if (answer === null) return 1
   const changes = printChanges(world, answer)
-  world.print(changes === 0 ? 'Nothing changed.' : `Applied ${changes} changes.`)
+  world.print(changes === 0 ? 'Nothing changed.' : `Applied ${counted(changes)}.`)
   return 0
 }
 
@@ -108,7 +108,7 @@ async function plan(world: CliWorld, file: string, limits: Limits): Promise<Exit
       world.complain(`${String(refusal.field)}: ${String(refusal.message)}`)
     }
     if (answer.applicable !== true) return 1
-    world.print(changes === 0 ? 'Nothing would change.' : `${changes} changes would be applied.`)
+    world.print(changes === 0 ? 'Nothing would change.' : `${counted(changes)} would be applied.`)
     return changes === 0 ? 0 : 2
   }
 }
@@ -144,9 +144,23 @@ const listIn = (answer: Answer, name: string): Answer[] => {
 function printChange({ print }: CliWorld, change: Answer): void {
   print(`${change.action === 'CREATE' ? '+' : '~'} ${String(change.section)} ${String(change.reference)}`)
   for (const { field, before, after } of listIn(change, 'differences')) {
-    print(`    ${String(field)}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`)
+    const line = `    ${String(field)}: ${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+    if (line.length <= LINE_MAX) print(line)
+    else for (const text of [`    ${String(field)}:`, ...marked('-', before), ...marked('+', after)]) print(text)
   }
 }
+
+/** What does not fit on a line is printed as the file has it, line by line. */
+const LINE_MAX = 160
+const marked = (mark: '-' | '+', value: unknown): string[] =>
+  value === null
+    ? []
+    : writeCatalogText(value, '')
+        .trimEnd()
+        .split('\n')
+        .map(line => `      ${mark} ${line}`)
+
+const counted = (changes: number): string => (changes === 1 ? '1 change' : `${changes} changes`)
 
 /** The answer; null after a refusal, which is printed. */
 async function call(world: CliWorld, method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer | null> {

@@ -101,7 +101,8 @@ function readBlock(
     if (context.metric === 'AMOUNT' || !isGiven(input?.[name])) continue
     throw new Fault(`${field}.${name}`, 'The metric counts numbers, so a block is a number of them; give number.')
   }
-  const blockSize = readMeterValue(context, field, input) ?? ONE
+  const blockSize = readMeterValue(context, field, input)
+  if (blockSize === null) return { blockSize: ONE, blockOf: null }
   return { blockSize, blockOf: input?.amount ? 'MONEY' : 'UNITS' }
 }
 

@@ -61,6 +61,25 @@ test('a price of a million blocks is not drawn', () => {
   expect(priceCurve(config, { end: curveEnd(config), money: false })).toHaveLength(10)
 })
 
+test('no price has too many steps up to its default end', () => {
+  const far = { topBound: '1000000' }
+  const of = (type: string, ...bands: BandText[]): [string, number | undefined] => {
+    const config = price(type, ...bands)
+    return [plain(curveEnd(config)), priceCurve(config, { end: curveEnd(config), money: false })?.length]
+  }
+  expect(of('TIERED_TOP_UP', { amount: '2', ...far }, { amount: '1' })).toEqual(['2000', 2000])
+  // Blocks count from the last bound on only.
+  expect(of('STAIR_STEP_TOP_UP', { fixedAmount: '9', ...far }, { fixedAmount: '1', blockSize: '5000' })).toEqual([
+    '1500000',
+    101,
+  ])
+  expect(of('STAIR_STEP_TOP_UP', { fixedAmount: '9', ...far }, { fixedAmount: '1', blockSize: '1' })).toEqual([
+    '1002000',
+    2001,
+  ])
+  expect(of('STAIR_STEP_TOP_UP', { fixedAmount: '9', ...far }, { fixedAmount: '1' })).toEqual(['1500000', 2])
+})
+
 /** The charge that the curve gives for a quantity. */
 function read(pieces: readonly CurvePiece[], quantity: Decimal): Decimal {
   const piece = pieces.find(({ from, to }) => quantity.gt(from.quantity) && quantity.lte(to.quantity))
@@ -84,7 +103,10 @@ describe('the curve gives what the price charges at every quantity', () => {
         ...[...ends.map(String), null].map((topBound, index): BandText => {
           const [amount = '1', more = {}] = prices[index] ?? []
           const top = topBound === null ? {} : { topBound }
-          if (type === 'STAIR_STEP' || type === 'STAIR_STEP_TOP_UP') return { fixedAmount: amount, ...top }
+          if (type === 'STAIR_STEP') return { fixedAmount: amount, ...top }
+          // A step may be as wide as the one before it, or of its own width, also of 1.
+          const width = more.minimumNumber ? { blockSize: String(Number(more.minimumNumber) + 1) } : {}
+          if (type === 'STAIR_STEP_TOP_UP') return { fixedAmount: amount, ...width, ...top }
           return type === 'TIERED_TOP_UP' ? { amount, blockSize: '7', ...top } : { amount, ...more, ...top }
         }),
       ),

@@ -20,11 +20,28 @@ export type CurvePoint = { readonly quantity: Decimal; readonly charge: Decimal 
 export const CURVE_PLACES_MAX = 2_000
 const HALF = decimal('0.5')
 
-/** Default end of the curve: one and a half times the last bound, or ten blocks. */
-export function curveEnd({ bands }: PriceConfig): Decimal {
+/** Default end of the curve: one and a half times the last bound, or ten blocks; no further than its steps can be told apart. */
+export function curveEnd(config: PriceConfig): Decimal {
+  const { bands } = config
   const last = bands.reduce((far, { topBound }) => max(far, topBound ?? ZERO), ZERO)
   const block = bands.reduce((wide, { blockSize }) => max(wide, blockSize), ONE)
-  return max(last.times(decimal('1.5')), block.times(decimal('10')))
+  const end = max(config.placedBy === 'COUNT' ? ZERO : last.times(decimal('1.5')), block.times(decimal('10')))
+  return stepsOf(config).reduce((near, { size, from }) => {
+    const far = from.plus(size.times(decimalOfInteger(CURVE_PLACES_MAX)))
+    return near.lte(far) ? near : far
+  }, end)
+}
+
+/** The sizes of the whole blocks that a price sells, and from where on it sells them. */
+function stepsOf({ bands, pricingType }: PriceConfig): { readonly size: Decimal; readonly from: Decimal }[] {
+  const model = findPriceModel(pricingType)
+  const [last, before] = [bands.at(-1), bands.at(-2)]
+  if (!model?.wholeBlocks || !last) return []
+  if (model.basis !== 'lump') return [{ size: last.blockSize, from: ZERO }]
+  // Steps end at their bounds; beyond the last one, each is as wide as its block, or as the step before it.
+  const from = before?.topBound ?? ZERO
+  const width = from.minus(bands.at(-3)?.topBound ?? ZERO)
+  return [{ size: last.blockOf === null && width.gt(ZERO) ? width : last.blockSize, from }]
 }
 
 /**
@@ -82,21 +99,17 @@ function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
 /** Every quantity where the price may step or bend, in order, including 0 and the end. */
 function placesOf(config: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
   if (config.placedBy === 'COUNT') return inOrder(bendsByCount(config, count), end)
-  const { bands, pricingType } = config
   const found: Decimal[] = []
   let floor = ZERO
-  let before = ZERO
-  for (const band of bands) {
+  for (const band of config.bands) {
     const inBand = bendsOf(band, count).flatMap(units => [units, floor.plus(units)])
     found.push(...inBand, ...(band.topBound ? [band.topBound] : []))
-    if (findPriceModel(pricingType)?.wholeBlocks) {
-      const steps = blockEnds({ size: band.blockSize, end, floor })
-      const widths = floor.gt(before) ? blockEnds({ size: floor.minus(before), end, floor }) : []
-      if (!steps || !widths) return null
-      found.push(...steps, ...widths)
-    }
-    before = floor
     floor = band.topBound ?? floor
+  }
+  for (const steps of stepsOf(config)) {
+    const ends = blockEnds(steps, end)
+    if (!ends) return null
+    found.push(...ends)
   }
   return inOrder(found, end)
 }
@@ -159,11 +172,11 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
   return bends
 }
 
-/** The ends of whole blocks, counted from 0 and from the start of a band; null when there are too many. */
-function blockEnds({ size, end, floor }: { size: Decimal; end: Decimal; floor: Decimal }): Decimal[] | null {
-  const blocks = end.div(size)
+/** The ends of whole blocks; null when there are too many. */
+function blockEnds({ size, from }: { readonly size: Decimal; readonly from: Decimal }, end: Decimal): Decimal[] | null {
+  const blocks = end.minus(from).div(size)
   if (blocks.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null
   const ends: Decimal[] = []
-  for (let block = size; block.lte(end); block = block.plus(size)) ends.push(block, floor.plus(block))
+  for (let place = from.plus(size); place.lte(end); place = place.plus(size)) ends.push(place)
   return ends
 }

@@ -43,8 +43,8 @@ export type Band = {
    * share.
    */
   readonly blockSize: Decimal
-  /** What a block is a number of: units (of metered money: events), or metered money. */
-  readonly blockOf: 'UNITS' | 'MONEY'
+  /** What a block is a number of: units (of metered money: events), or metered money; null where no size is given, which is 1. */
+  readonly blockOf: 'UNITS' | 'MONEY' | null
   /** Inclusive upper bound; null on the last band. */
   readonly topBound: Decimal | null
   /** What the bounds of the price are compared with; the same on all its bands. */
@@ -63,7 +63,7 @@ export const EMPTY_BAND: Band = {
   minimumNumber: null,
   maximumNumber: null,
   blockSize: ONE,
-  blockOf: 'UNITS',
+  blockOf: null,
   topBound: null,
   boundOf: 'QUANTITY',
 }

@@ -4,10 +4,10 @@ import type { BandCharge } from '../price.ts'
 import { charged, definePriceModel, type Placed, type Placeds, placedQuantity } from '../price-model.ts'
 
 /** How much the last step holds before it is charged again: its block size, or the width of the step before it. */
-function lastWidth(bands: Placeds<{ readonly blockSize: Decimal }>): Decimal {
+function lastWidth(bands: Placeds<{ readonly blockSize: Decimal | null }>): Decimal {
   const last = bands[bands.length - 1] ?? bands[0]
   const before = bands[bands.length - 2]
-  return last.reads.blockSize.eq(ONE) && before ? last.floor.minus(before.floor) : last.reads.blockSize
+  return last.reads.blockSize ?? (before ? last.floor.minus(before.floor) : ONE)
 }
 
 /**
@@ -22,8 +22,8 @@ export const stairStepTopUp = definePriceModel({
   perPricingPeriod: true,
   wholeBlocks: true,
   settings: ['rollover'],
-  takes: [...FEE_FIELDS, 'blockSize'],
-  read: ({ blockSize, ...fee }) => ({ ...readFeeBand(fee), blockSize }),
+  takes: [...FEE_FIELDS, 'blockSize', 'blockOf'],
+  read: ({ blockSize, blockOf, ...fee }) => ({ ...readFeeBand(fee), blockSize: blockOf === null ? null : blockSize }),
   rate: ({ bands, volume, prior, settings }) => {
     const kept = settings.rollover ? prior.rollover : ZERO
     const used = placedQuantity(volume.quantity)

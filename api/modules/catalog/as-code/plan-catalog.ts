@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { PricingPlanVersion } from '../pricing-plans/table.ts'
 import { type Difference, differences, toFile } from './entries.ts'
+import { narrowed } from './narrow-differences.ts'
 import { entryOf, groupEntries, OWN_MEMBERS, pricingEntries, resourceIn, type StoredCatalog } from './read-catalog.ts'
 import type { CatalogChange, CatalogDocument, CatalogEntry, CatalogRefusal, VersionEntry } from './schema.ts'
 import { nameOfEntry, nameOfRow, SECTION_NAMES } from './sections.ts'
@@ -128,6 +129,12 @@ function groupDifferences(stored: StoredCatalog, before: readonly Row[], after: 
   })
 }
 
+/** A change of nothing but places is told whole. */
+function toldApart(difference: Difference): Difference[] {
+  const parts = narrowed(difference)
+  return parts.length === 0 ? [difference] : parts
+}
+
 const invalid = (field: string, message: string): CatalogRefusal => ({ field, code: 'INVALID_FIELD', message })
 
 function add(
@@ -141,5 +148,6 @@ function add(
   },
 ): void {
   if (!isNew && change.differences.length === 0) return
-  changes.push({ action: isNew ? 'CREATE' : 'UPDATE', ...change, differences: [...change.differences] })
+  const shown = isNew ? [...change.differences] : change.differences.flatMap(toldApart)
+  changes.push({ action: isNew ? 'CREATE' : 'UPDATE', ...change, differences: shown })
 }

@@ -88,7 +88,7 @@ const Change = Type.Object(
     differences: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: 'The member that differs.' }),
+          field: Type.String({ description: 'The member that differs, by its path in the entry.' }),
           before: Type.Unknown({ description: 'What is there now. Null: nothing.' }),
           after: Type.Unknown({ description: 'What the file says. Null: nothing.' }),
         },
