@@ -35,7 +35,7 @@ export function breachesOf(totals: readonly CurrencyTotals[], limits: Limits): B
       breaches.push({ limit: 'max_revenue_change', message })
     }
     if (increase !== null && customersAbove > 0) {
-      const message = `${customersAbove} customers in ${currency} would pay over ${increase} percent more, ${highest} most of all.`
+      const message = `${customersAbove} ${customersAbove === 1 ? 'customer' : 'customers'} in ${currency} would pay over ${increase} percent more, ${highest} most of all.`
       breaches.push({ limit: 'max_customer_increase', message })
     }
   }

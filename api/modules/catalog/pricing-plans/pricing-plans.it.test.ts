@@ -357,7 +357,7 @@ describe('versions', () => {
       { product_category: { id: second } },
       { product_category: null },
     ])
-    const [pricing] = categories[0]?.['pricings']
+    const [pricing] = read.body['pricing_categories'][0].pricings
     expect((await a.call('GET', `/v1/pricings/${ordered}`)).body).toMatchObject({ ...pricing })
   })
 

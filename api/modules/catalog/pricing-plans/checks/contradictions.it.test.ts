@@ -1,6 +1,4 @@
-// Prices that contradict themselves, in one table: each is refused when it is saved, by the field that is wrong (semantics
-// 3). None reaches billing. A pricing period wider than a billing period that the subscription names is no contradiction: a yearly
-// price on a shorter cycle is divided (semantics 3.2, 3.3), and only prices in credits forbid it (contract: Credits-priced configs).
+// Contradictions on the wire, and those that take a database to see. All others are in contradictions.test.ts, in one table.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
@@ -17,10 +15,7 @@ beforeAll(async () => {
   a = api.tenants.aLive
   catalog = catalogOf(a)
   items['usage'] = await a.seed.make(productItemResource)
-  items['money'] = await catalog.moneyItem()
-  items['fee'] = await catalog.itemOf({})
   items['once'] = await catalog.itemOf({ model_type: 'ONE_OFF' })
-  items['seat'] = await catalog.itemOf({ model_type: 'PER_SEAT' })
 })
 afterAll(() => api?.close())
 
@@ -29,7 +24,6 @@ const tiers = (...bounds: (string | null)[]) => ({
   bands: bounds.map(number => ({ amount: eur('1'), ...(number === null ? {} : { tier_top_bound: { number } }) })),
 })
 const band = (given: object) => ({ ...FLAT, bands: [given] })
-const LUMP = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }] }
 const MONTH = { type: 'MONTH', value: 1 }
 const YEAR = { type: 'YEAR', value: 1 }
 const INVALID = 'INVALID_FIELD'
@@ -37,9 +31,6 @@ const INVALID = 'INVALID_FIELD'
 describe('a price is refused by the field that is wrong:', () => {
   const cases: readonly [string, keyof typeof items, object, string, string][] = [
     ['tiers that do not rise', 'usage', tiers('1000', '999', null), INVALID, 'bands.1.tier_top_bound'],
-    ['two tiers up to the same', 'usage', tiers('10', '10', null), INVALID, 'bands.1.tier_top_bound'],
-    ['a last tier with a bound', 'usage', tiers('10', '20'), INVALID, 'bands.1.tier_top_bound'],
-    ['a tier without a bound before others', 'usage', tiers(null, '10', null), INVALID, 'bands.0.tier_top_bound'],
     [
       'credits beside money',
       'usage',
@@ -48,29 +39,6 @@ describe('a price is refused by the field that is wrong:', () => {
       'bands.0.amount',
     ],
     ['a band that charges nothing', 'usage', band({}), 'MISSING_FIELD', 'bands.0.amount'],
-    ['a percentage of numbers', 'usage', band({ percentage: '1' }), INVALID, 'bands.0.percentage'],
-    [
-      'a block of nothing',
-      'usage',
-      band({ amount: eur('1'), block_size: { number: '0' } }),
-      INVALID,
-      'bands.0.block_size',
-    ],
-    [
-      'a least above the most',
-      'usage',
-      band({ amount: eur('1'), minimum_amount: eur('10'), maximum_amount: eur('5') }),
-      INVALID,
-      'bands.0.m',
-    ],
-    [
-      'two currencies',
-      'usage',
-      band({ amount: eur('1'), fixed_amount: { quantity: '1', currency: 'USD' } }),
-      INVALID,
-      'bands.0.fixed_amount.currency',
-    ],
-    ['usage in advance', 'usage', { ...FLAT, billing_in_advance: true }, INVALID, 'billing_in_advance'],
     [
       'a pricing period wider than the billing period',
       'usage',
@@ -78,33 +46,7 @@ describe('a price is refused by the field that is wrong:', () => {
       INVALID,
       'pricing_period',
     ],
-    [
-      'a billing period that is no whole number of pricing periods',
-      'usage',
-      { ...FLAT, pricing_period: { type: 'MONTH', value: 2 }, billing_period: { type: 'MONTH', value: 3 } },
-      INVALID,
-      'pricing_period',
-    ],
-    ['units of usage', 'usage', { ...FLAT, default_units: { number: '1' } }, INVALID, 'default_units'],
     ['units in money', 'once', { ...FLAT, default_units: { amount: eur('1') } }, INVALID, 'default_units.amount'],
-    ['units in events', 'once', { ...FLAT, default_units: { count: '1' } }, INVALID, 'default_units.count'],
-    ['units of a lump sum', 'once', { ...LUMP, default_units: { number: '1' } }, INVALID, 'default_units'],
-    ['a period of what is charged once', 'once', { ...FLAT, billing_period: MONTH }, INVALID, 'billing_period'],
-    [
-      'seats in money',
-      'seat',
-      { ...FLAT, default_seats_value: { amount: eur('1') } },
-      INVALID,
-      'default_seats_value.amount',
-    ],
-    ['a unit price of a fee', 'fee', FLAT, INVALID, 'pricing_type'],
-    [
-      'included volume of a fee',
-      'fee',
-      { ...LUMP, default_included_volume: { number: '1' } },
-      INVALID,
-      'default_included_volume',
-    ],
   ]
   test.each(cases)('%s', async (_name, item, config, code, field) => {
     const answer = await catalog.price(items[item] ?? {}, config)
