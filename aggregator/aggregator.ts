@@ -3,6 +3,7 @@
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Failpoints } from '../shared/failpoint.ts'
+import { untilBrokerAnswers } from '../shared/log/connect.ts'
 import { ensureStreams } from '../shared/log/streams.ts'
 import type { Logger } from '../shared/process/logger.ts'
 import type { Clock } from '../shared/time.ts'
@@ -53,8 +54,8 @@ export type Aggregator = {
  * already processed, or the index folder is another aggregator's.
  */
 export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator> {
-  const jsm = await jetstreamManager(deps.nats)
-  await ensureStreams(jsm, deps)
+  const jsm = await untilBrokerAnswers(() => jetstreamManager(deps.nats), deps.logger)
+  await untilBrokerAnswers(() => ensureStreams(jsm, deps), deps.logger)
   const folder = claimIndexFolder(deps.indexDirectory)
   const stop = deps.stop ?? new AbortController()
   const signal = createSignal()

@@ -1,13 +1,14 @@
 // The aggregator process: configuration, connections, start, and an orderly end.
 import { join } from 'node:path'
-import { connect } from '@nats-io/transport-node'
 import { collectDefaultMetrics, register } from 'prom-client'
 import { loadConfig } from '../shared/config.ts'
+import { isUnavailable } from '../shared/database/driver-errors.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
-import { brokerAddress } from '../shared/log/address.ts'
+import { connectToBroker } from '../shared/log/connect.ts'
 import { createLogger, measureLog } from '../shared/process/logger.ts'
 import { stopSignal } from '../shared/process/process-stop.ts'
+import { untilAnswers } from '../shared/process/until-answers.ts'
 import { systemClock } from '../shared/time.ts'
 import { createClickHouse } from '../shared/usage/clickhouse.ts'
 import { type Aggregator, startAggregator } from './aggregator.ts'
@@ -44,9 +45,16 @@ async function main(): Promise<void> {
   })
   const client = createClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
   try {
-    await migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
+    // Every statement of it may be run again.
+    const migrate = () => migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
+    await untilAnswers(migrate, { server: 'ClickHouse', isAway: isUnavailable, logger })
     // The log is the whole input: without it there is nothing to do but wait for it.
-    const nats = await connect({ ...brokerAddress(config.NATS_URL), maxReconnectAttempts: -1, name: 'aggregator' })
+    const nats = await connectToBroker({
+      url: config.NATS_URL,
+      logger,
+      maxReconnectAttempts: -1,
+      name: 'aggregator',
+    })
     try {
       aggregator = await startAggregator({
         nats,

@@ -74,7 +74,7 @@ async function main(): Promise<void> {
   const keys = createLiveKeys({ database: keyDatabase, logger })
   await keys.load()
   phases.ended('database')
-  const { client, usage, events, close: closeUsage } = await openUsage(config, 'api', STATEMENT_MS)
+  const { client, usage, events, close: closeUsage } = await openUsage(config, { name: 'api', logger }, STATEMENT_MS)
   phases.ended('usage')
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const identity = new Pool(config.IDENTITY_URL, { connections: 1 })

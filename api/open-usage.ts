@@ -1,7 +1,7 @@
 // The connections through which the api and its worker read usage: ClickHouse for the figures, the log for how far they must be.
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
-import { brokerAddress } from '../shared/log/address.ts'
+import { connectToBroker, untilBrokerAnswers } from '../shared/log/connect.ts'
+import type { Logger } from '../shared/process/logger.ts'
 import { type ClickHouseClient, createClickHouse } from '../shared/usage/clickhouse.ts'
 import { createUsageReader, type UsageReader } from './modules/billing/usage/usage-reader.ts'
 import { createEventLog } from './usage/event-log.ts'
@@ -32,11 +32,11 @@ const BROKER_ANSWER_MS = 2_000
  */
 export async function openUsage(
   settings: UsageSettings,
-  name: string,
+  process: { readonly name: string; readonly logger: Logger },
   statementMs?: number,
 ): Promise<UsageConnections> {
-  const nats = await connect({ ...brokerAddress(settings.NATS_URL), maxReconnectAttempts: -1, name })
-  const jsm = await jetstreamManager(nats, { timeout: BROKER_ANSWER_MS })
+  const nats = await connectToBroker({ url: settings.NATS_URL, maxReconnectAttempts: -1, ...process })
+  const jsm = await untilBrokerAnswers(() => jetstreamManager(nats, { timeout: BROKER_ANSWER_MS }), process.logger)
   const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE, { statementMs })
   return {
     client,

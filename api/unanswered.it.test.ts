@@ -84,7 +84,7 @@ beforeAll(async () => {
   }
   const gateway: Gateway = await startGateway(ingestConfig(gatewaySettings), silentLogger)
   closers.push(() => gateway.stop())
-  const usage: UsageConnections = await openUsage(settings, 'test')
+  const usage: UsageConnections = await openUsage(settings, { name: 'test', logger: silentLogger })
   closers.push(() => usage.close())
   const pool = new Pool(`http://127.0.0.1:${gateway.port}`, { connections: 64 })
   closers.push(() => pool.destroy())

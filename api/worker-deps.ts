@@ -72,7 +72,7 @@ export async function openWorkerDeps(
   const app = await openDatabase({ ...shared, url: config.APP_DATABASE_URL, role: 'millrace_app' })
   // No route is declared here, so no role could be given a permission here; nothing in the worker changes roles.
   const database = withRules(app, RULES, { permissions: new Set() })
-  const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, 'worker')
+  const { client, usage, events, logFault, close: closeUsage } = await openUsage(config, { name: 'worker', logger })
   const gateway = new Pool(config.INGEST_URL, { connections: GATEWAY_CONNECTIONS_MAX })
   const policy = outboundPolicy(config)
   const mail = smtpOf(config)

@@ -3,8 +3,9 @@
 import { queryUsage } from '../../api/usage/query-usage.ts'
 import { waitForUsage } from '../../api/usage/up-to-date.ts'
 import { plain } from '../../shared/decimal.ts'
-import { patiently } from '../../shared/log/patiently.ts'
+import { untilBrokerAnswers } from '../../shared/log/connect.ts'
 import { logEnds } from '../../shared/log/streams.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { instantOf, interval } from '../../shared/time.ts'
 import { selectRows } from '../../shared/usage/clickhouse.ts'
@@ -30,7 +31,7 @@ const FAULTS_SHOWN = 20
 /** Waits until everything accepted so far is in ClickHouse. Throws when that takes more than SETTLE_MS. */
 export async function settle(system: System): Promise<void> {
   // A broker that was killed a moment ago may lose a question that was on its way.
-  const ends = await patiently(() => logEnds(system.jsm, system.partitions))
+  const ends = await untilBrokerAnswers(() => logEnds(system.jsm, system.partitions), silentLogger)
   if (!(await waitForUsage(system.clickhouse, { ends, timeoutMs: SETTLE_MS })))
     throw new Error(`what was accepted is not in ClickHouse after ${SETTLE_MS} ms: ${[...ends]}`)
 }

@@ -118,6 +118,43 @@ describe('the supervisor', () => {
     await supervisor.stop()
   })
 
+  test('a child that cannot start while one below it is away is not given up', async () => {
+    const lines: string[] = []
+    const supervisor = createSupervisor(line => lines.push(line), QUICK)
+    const away = join(scratch, 'below-is-away')
+    const below = await unit('below')
+    const above = await unit(
+      'above',
+      `if (require('node:fs').existsSync(${JSON.stringify(away)})) process.exit(1)
+      ${script('above')}; process.on('SIGUSR2', () => process.exit(1))`,
+    )
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    let starts = 0
+    const slow: Unit = {
+      ...below,
+      start: async signal => {
+        starts += 1
+        if (starts > 1) await released
+        return below.start(signal)
+      },
+    }
+    await supervisor.start([slow])
+    await supervisor.start([above])
+    writeFileSync(away, '')
+    process.kill(pidOf(below.pidFile), 'SIGKILL')
+    while (starts < 2) await sleep(20)
+    process.kill(pidOf(above.pidFile), 'SIGUSR2')
+    while (lines.filter(line => line.startsWith('above is started again')).length < QUICK.deathsMax + 3) await sleep(20)
+    rmSync(away)
+    while (!lines.includes('above runs again')) await sleep(20)
+    release()
+    await supervisor.stop()
+    expect(lines.filter(line => line.startsWith('above is started again in')).at(-1)).toContain(' 0.02 s')
+  })
+
   test('while the disk is full what dies waits for room, and is not given up', async () => {
     const lines: string[] = []
     let room = true

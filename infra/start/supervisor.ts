@@ -84,8 +84,14 @@ export function createSupervisor(
       entry.child = null
       log(`${entry.unit.name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); the end of ${child.logFile}:`)
       log(`  ${logTail(child.logFile)}`)
-      void track(restart(entry, wasKilled(exit)))
+      void track(restart(entry, wasKilled(exit) || isUnderAway(entry)))
     })
+  }
+
+  /** Whether one that was started before it, and may be what it needs, does not run. */
+  const isUnderAway = (entry: Running): boolean => {
+    const own = groups.findIndex(group => group.includes(entry))
+    return groups.slice(0, own).some(group => group.some(({ child }) => child === null))
   }
 
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {})
@@ -107,10 +113,10 @@ export function createSupervisor(
     return Math.min(policy.firstDelayMs * 2 ** Math.max(entry.deaths.length - 1, 0), policy.delayMsMax)
   }
 
-  /** Starts it again until it runs, or has died too often. What was killed, or met a full disk, has not died of itself. */
-  const restart = async (entry: Running, killed: boolean): Promise<void> => {
+  /** Starts it again until it runs, or has died too often. What was killed, met a full disk, or missed another has not died of itself. */
+  const restart = async (entry: Running, isExcused: boolean): Promise<void> => {
     const { unit } = entry
-    for (let isCounted = !killed; !stopping.signal.aborted; ) {
+    for (let isCounted = !isExcused; !stopping.signal.aborted; ) {
       const metFullDisk = await untilRoom(entry)
       const delayMs = delayBefore(entry, isCounted && !metFullDisk)
       if (delayMs === null) {
@@ -126,7 +132,7 @@ export function createSupervisor(
         return
       } catch (error) {
         if (!stopping.signal.aborted) log(error instanceof Error ? error.message : String(error))
-        isCounted = !(error instanceof StartFailure && wasKilled(error.exit))
+        isCounted = !(error instanceof StartFailure && wasKilled(error.exit)) && !isUnderAway(entry)
       }
     }
   }

@@ -1,10 +1,8 @@
 // Says at the start what a 201 of this gateway is worth, and refuses to give any when it is worth less than DURABILITY requires.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
-import { brokerAddress } from '../../shared/log/address.ts'
+import { connectToBroker, untilBrokerAnswers } from '../../shared/log/connect.ts'
 import { ackMeaning, durabilityFault, type LogDurability, readDurability } from '../../shared/log/durability.ts'
-import { patiently } from '../../shared/log/patiently.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 
 export type DurabilityCheck = {
@@ -34,10 +32,13 @@ export async function checkDurability({
   wanted,
   logger,
 }: DurabilityCheck): Promise<boolean> {
-  const connection = await connect({ ...brokerAddress(url), name: 'millrace-gateway', timeout: CONNECT_TIMEOUT_MS })
+  const connection = await connectToBroker({ url, logger, name: 'millrace-gateway', timeout: CONNECT_TIMEOUT_MS })
   try {
     const ask = () =>
-      patiently(async () => readDurability(await jetstreamManager(connection), { partitions, monitors }))
+      untilBrokerAnswers(
+        async () => readDurability(await jetstreamManager(connection), { partitions, monitors }),
+        logger,
+      )
     let durability = await ask()
     // A server that was killed a moment ago still counts as taking part, and cannot be asked any more.
     for (const deadline = performance.now() + SETTLES_WITHIN_MS; isUnsettled(durability, monitors); ) {

@@ -1,10 +1,9 @@
 // The gateway's end of the usage log: connects to NATS, makes sure of the streams, publishes a message and awaits its ack.
 import { jetstreamManager } from '@nats-io/jetstream'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { streamName, streamSubject } from '../../shared/contracts/streams.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
-import { brokerAddress } from '../../shared/log/address.ts'
-import { patiently } from '../../shared/log/patiently.ts'
+import { connectToBroker, untilBrokerAnswers } from '../../shared/log/connect.ts'
 import { ensureStreams } from '../../shared/log/streams.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Message } from '../events/message.ts'
@@ -42,8 +41,9 @@ export async function openUsageLog(options: {
   later: Later
 }): Promise<UsageLog> {
   const { partitions, replicas, failpoint, logger } = options
-  const connection = await connect({
-    ...brokerAddress(options.url),
+  const connection = await connectToBroker({
+    url: options.url,
+    logger,
     name: 'millrace-gateway',
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
@@ -57,7 +57,10 @@ export async function openUsageLog(options: {
     connected = state
   })
   try {
-    await patiently(async () => ensureStreams(await jetstreamManager(connection), { partitions, replicas }))
+    await untilBrokerAnswers(
+      async () => ensureStreams(await jetstreamManager(connection), { partitions, replicas }),
+      logger,
+    )
   } catch (error) {
     await connection.close()
     throw error

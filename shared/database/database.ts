@@ -3,6 +3,7 @@
 import pg from 'pg'
 import type { Logger } from '../process/logger.ts'
 import { createUnlessHung, type UnlessHung } from '../process/unless-hung.ts'
+import { untilAnswers } from '../process/until-answers.ts'
 import type { Tenant } from '../tenant.ts'
 import { withTestTime } from '../test-time.ts'
 import type { Clock, Instant } from '../time.ts'
@@ -18,7 +19,6 @@ import {
   type Transaction,
   takeEnd,
 } from './transaction.ts'
-import { untilDatabaseAnswers } from './until-answers.ts'
 
 /** What a process may log in to the database as. What each role may touch is in the migrations. */
 export const DATABASE_ROLES = ['millrace_app', 'millrace_gateway', 'millrace_worker', 'millrace_identity'] as const
@@ -101,7 +101,9 @@ type Options = {
 export async function openDatabase(options: Options): Promise<Database> {
   const database = openPool(options, '')
   try {
-    await untilDatabaseAnswers(() => refuseUnsafeLogin(poolOf(database), options.role), options.logger)
+    const { logger, role } = options
+    const waited = { server: 'PostgreSQL', isAway: isUnavailable, logger } as const
+    await untilAnswers(() => refuseUnsafeLogin(poolOf(database), role), waited)
   } catch (error) {
     await database.close()
     throw error
