@@ -313,6 +313,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   due_date_configuration: 'How long after its date an invoice is due.',
   'PricingPlanSubscriptionDueDateConfiguration.period': 'The time from the invoice date to the due date.',
   init_invoice_on_hold: 'Whether invoices are made on hold, and become FINAL only after release. Default false.',
+  combine:
+    'Whether its invoices are issued together with those of the customer’s other subscriptions that combine. Default false.',
   purchase_order_number: 'Your customer’s order number, printed on invoices.',
   replicate_meter_data_ingest_to_parent:
     'Whether usage of this subscription is billed to the customer’s parents as well. Default false.',

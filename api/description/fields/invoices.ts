@@ -101,6 +101,10 @@ export const INVOICES: Readonly<Record<string, string>> = {
   billing_entity: 'The billing entity as it was when the invoice was last computed.',
   billing_entity_id: 'Id of a billing entity.',
   pricing_plan_subscription_ids: 'Ids of the subscriptions the invoice is for.',
+  combined_invoice_ids:
+    'Of an invoice for several subscriptions: ids of the ARCHIVED invoices that it was made from, one for each.',
+  combined_into_invoice_id:
+    'Of an ARCHIVED invoice: id of the FINAL invoice that it was issued in, with those of other subscriptions.',
   billing_period_date: 'The first day of the billing period.',
   pricing_amount_type: 'Whether prices are without tax (EXCLUDING_TAX) or contain it (INCLUDING_TAX).',
   rounding_mode: 'How the amounts are rounded.',

@@ -26,6 +26,7 @@ import { upToDateRoute } from './reprocess/up-to-date.ts'
 import { billingRoutes } from './routes.ts'
 import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
 import { chosenAcceptors } from './run/chosen-acceptors.ts'
+import { combinedProducer } from './run/combined/combined-producer.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 import { followJobs } from './run/follow-usage.ts'
 import { nextInvoices } from './run/next-invoices.ts'
@@ -65,7 +66,12 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
   ],
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs, ...migrationJobs],
   reactions: [...billingReactions, ...reprocessReactions, ...simulationReactions, ...migrationReactions],
-  producers: deps => [subscriptionProducer(deps), onDemandProducer(deps.database), rebillProducer(deps)],
+  producers: deps => [
+    subscriptionProducer(deps),
+    combinedProducer,
+    onDemandProducer(deps.database),
+    rebillProducer(deps),
+  ],
   fixtures: {
     'POST /v1/invoices/preview': {
       body: seeded => ({ pricing_plan_subscription_id: seededId(seeded, 'PRICING_PLAN_SUBSCRIPTION') }),

@@ -14,6 +14,14 @@ import { invoiceView } from './view.ts'
 
 const IdFilter = Type.String({ maxLength: 64 })
 
+/**
+ * The invoices of a subscription, and those that its invoices were issued in with others. By ids alone, so that the index
+ * of subscriptions finds them.
+ */
+const isOfSubscription = ({ tenant }: ReadUow, [id]: readonly string[]): SQL =>
+  sql`${invoices.id} in (select unnest(array[o.id, o.combined_into_id]) from ${invoices} o
+    where o.platform_id = ${tenant.platformId} and o.environment = ${tenant.environment} and o.pricing_plan_subscription_id = ${id})`
+
 export const INVOICE_LIST: ListSpec = {
   table: invoices,
   filters: {
@@ -21,7 +29,7 @@ export const INVOICE_LIST: ListSpec = {
     'statuses[]': { kind: 'oneOf', column: 'status', schema: InvoiceStatus },
     invoice_date: { kind: 'range', column: 'invoice_date' },
     on_hold: { kind: 'boolean', column: 'on_hold' },
-    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id', schema: IdFilter },
+    pricing_plan_subscription_id: { kind: 'related', condition: isOfSubscription, schema: IdFilter },
   },
   orderBy: ['created_at', 'updated_at', 'invoice_date', 'due_date', 'invoice_number'],
   searchable: [

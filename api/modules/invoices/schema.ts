@@ -119,6 +119,8 @@ const contentFields = {
   billing_entity: Snapshot,
   purchase_order_number: Optional(Text),
   pricing_plan_subscription_ids: Type.Array(Text),
+  /** Of an invoice for several subscriptions: those that it was made from, by subscription. */
+  combined_invoice_ids: Optional(Type.Array(Text)),
   billing_period: Optional(Period),
   billing_period_date: Optional(Text),
   pricing_amount_type: OneOf('EXCLUDING_TAX', 'INCLUDING_TAX'),
@@ -230,6 +232,8 @@ export const InvoiceView = Type.Object(
     open_invoice_amount: Money,
     closed_invoice_amount: Money,
     refundable_amount: Money,
+    /** The FINAL invoice that an ARCHIVED one was issued in. */
+    combined_into_invoice_id: Optional(Text),
     credit: Optional(Credit),
     linked_invoices: Optional(Type.Array(LinkedInvoice)),
     linked_invoices_ids: Optional(Type.Array(Text)),

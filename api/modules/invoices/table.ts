@@ -63,6 +63,8 @@ export const invoices = pgTable('invoices', {
   payment_status: text().$type<PaymentStatus>().notNull(),
   /** The invoice that a credit note credits, or that a copy was made from. */
   original_invoice_id: text().$type<Id<'invo'>>(),
+  /** The FINAL invoice that an ARCHIVED one was issued in, with those of other subscriptions. */
+  combined_into_id: text().$type<Id<'invo'>>(),
   /** The members that only a credit note has; null for others. */
   credit: wireJson<CreditTerms>(),
   // With tax: its FINAL credit notes, its recorded payments, and the amount marked as paid without one.
@@ -114,6 +116,7 @@ export const UNTOUCHED = {
   one_off: null,
   on_demand: null,
   original_invoice_id: null,
+  combined_into_id: null,
   credit: null,
   credited_amount: '0',
   paid_amount: '0',

@@ -62,6 +62,7 @@ export function invoiceView(
     open_invoice_amount: money(plain(open)),
     closed_invoice_amount: money(plain(closed)),
     refundable_amount: money(plain(refundable)),
+    ...(row.combined_into_id === null ? {} : { combined_into_invoice_id: row.combined_into_id }),
     ...(row.credit === null || row.original_invoice_id === null
       ? {}
       : {

@@ -77,6 +77,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     // Parties may move into the US while it runs; invoices that are not FINAL follow it.
     sales_tax_percentage: field(DecimalText),
     init_invoice_on_hold: field(Type.Boolean()),
+    // It may change at any time; invoices that are not FINAL follow it.
+    combine: field(Type.Boolean()),
     replicate_meter_data_ingest_to_parent: field(Type.Boolean(), TERM),
     // It only shows, so it may change at any time; invoices that are not FINAL follow it.
     display_invoice_sub_lines_per_processing_only_customer: field(Type.Boolean()),
@@ -152,6 +154,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       type: 'BILLING',
       variant: 'DEFAULT',
       init_invoice_on_hold: false,
+      combine: false,
       replicate_meter_data_ingest_to_parent: false,
       display_invoice_sub_lines_per_processing_only_customer: false,
       auto_renewal: true,

@@ -73,7 +73,7 @@ describe('create', () => {
     [{ customer_id: 'cust_0000000000000000000000' }, 'customer_id', 'RESOURCE_NOT_FOUND', 404],
     [{ customer_id: null }, 'customer_id', 'MISSING_FIELD', 400],
     [{ customer_reference: 'nobody' }, 'customer_reference', 'RESOURCE_NOT_FOUND', 404],
-    [{ combine: true }, 'combine', 'INVALID_FIELD', 400],
+    [{ combine: 'yes' }, 'combine', 'INVALID_FIELD', 400],
     [{ activated_at: '2026-01-01T00:00:00Z' }, 'activated_at', 'INVALID_FIELD', 400],
   ])('refuses %j by name', async (fault, field, code, status) => {
     const body = {

@@ -45,6 +45,8 @@ export const subscriptions = pgTable('pricing_plan_subscriptions', {
   seller_details: wireJson<SellerDetails>(),
   sales_tax_percentage: text(),
   init_invoice_on_hold: boolean().notNull(),
+  /** Whether its invoices are issued together with those of the customer's others. */
+  combine: boolean().notNull(),
   activated_at: timestamp(),
   inactive_periods: wireJson<Static<typeof InactivePeriod>[]>().notNull(),
   cancelled_at: timestamp(),

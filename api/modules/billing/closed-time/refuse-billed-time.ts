@@ -11,6 +11,7 @@ import { type HeldPrices, type HeldSchedule, loadHeldPrices } from '../../subscr
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
+import { IS_ISSUED } from '../late/closed-usage.ts'
 
 /**
  * Throws INVALID_OPERATION when one of these schedules, about to be in force, prices a meter at a time that a FINAL
@@ -40,7 +41,7 @@ export async function refuseBilledTime(
     join pricing_plans mine_plan on ${here('mine_plan')} and mine_plan.id = mine.pricing_plan_id
     join pricing_plan_subscriptions theirs on ${here('theirs')} and theirs.customer_id = ${customerId}
       and theirs.id <> ${subscription.id}
-    join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and v.status = 'FINAL' and not v.advance_only
+    join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and ${IS_ISSUED} and not v.advance_only
       and tstzrange(v.period_start, v.period_end) && tstzrange(mine.start_at, mine.end_at)
     join pricing_plan_schedules h on ${here('h')} and h.pricing_plan_subscription_id = theirs.id and h.status = 'ACTIVE'
       and tstzrange(h.start_at, h.end_at) && tstzrange(mine.start_at, mine.end_at)

@@ -5,6 +5,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../../subscriptions/clauses/clause-entries.ts'
+import { IS_ISSUED } from '../late/closed-usage.ts'
 
 /**
  * Throws INVALID_FIELD when one of these changes takes effect in a closed billing period. `noun` names what changes in the
@@ -19,9 +20,9 @@ export async function refuseClosedPeriods(
   const { platformId, environment } = uow.tenant
   for (const { from, path } of changes) {
     const { rows } = await uow.tx.execute<{ until: string }>(sql`
-      select to_char(period_end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as until from invoices
+      select to_char(period_end at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as until from invoices v
       where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = ${subscriptionId}
-        and status = 'FINAL' and not advance_only
+        and ${IS_ISSUED} and not advance_only
         and period_start <= ${formatInstant(from)}::timestamptz and period_end > ${formatInstant(from)}::timestamptz
       limit 1`)
     const [closed] = rows

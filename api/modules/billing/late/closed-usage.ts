@@ -53,6 +53,8 @@ export type ClosedPart = Pick<ClosedCharge, 'number' | 'count' | 'exact' | 'prin
 /** What a closed invoice counted. */
 export type ClosedUsage = {
   readonly invoice_id: string
+  /** The invoice for several subscriptions that it was issued in; null or absent for any other. */
+  readonly combined_into_id?: string | null
   readonly subscription_id: string
   /** For each partition of the log: every event up to this position was counted. */
   readonly positions: readonly number[]
@@ -67,6 +69,8 @@ export type ClosedUsage = {
 export type Closing = {
   readonly inputs: BillingInputs
   readonly invoiceId: string
+  /** The invoice for several subscriptions that it is issued in; null or absent for any other. */
+  readonly combinedIntoId?: string | null
   readonly positions: readonly number[]
   readonly charges: readonly ClosedCharge[]
 }
@@ -78,12 +82,13 @@ export async function saveClosedUsage(uow: Uow, all: readonly Closing[]): Promis
   if (all.length === 0) return
   const { platformId, environment } = uow.tenant
   const rows: object[] = []
-  for (const { inputs, invoiceId, positions, charges } of all) {
+  for (const { inputs, invoiceId, combinedIntoId, positions, charges } of all) {
     const from = charges.length === 0 ? null : Math.min(...charges.map(({ service }) => service[0]))
     const until = charges.length === 0 ? null : Math.max(...charges.map(({ service }) => service[1]))
     rows.push({
       place: rows.length,
       invoice_id: invoiceId,
+      combined_into_id: combinedIntoId ?? null,
       pricing_plan_subscription_id: inputs.subscription.id,
       service_from: textOf(from),
       service_until: textOf(until),
@@ -94,12 +99,12 @@ export async function saveClosedUsage(uow: Uow, all: readonly Closing[]): Promis
     })
   }
   await uow.tx.execute(sql`
-    insert into closed_usage (platform_id, environment, invoice_id, pricing_plan_subscription_id, service_from, service_until,
-      positions, customer_keys, names_hash, charges)
-    select ${platformId}, ${environment}::environment, c.invoice_id, c.pricing_plan_subscription_id, c.service_from, c.service_until,
-      c.positions, c.customer_keys, c.names_hash, c.charges
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as c(place int, invoice_id text, pricing_plan_subscription_id text,
-      service_from timestamptz, service_until timestamptz, positions jsonb, customer_keys jsonb, names_hash text, charges jsonb)
+    insert into closed_usage (platform_id, environment, invoice_id, combined_into_id, pricing_plan_subscription_id, service_from,
+      service_until, positions, customer_keys, names_hash, charges)
+    select ${platformId}, ${environment}::environment, c.invoice_id, c.combined_into_id, c.pricing_plan_subscription_id, c.service_from,
+      c.service_until, c.positions, c.customer_keys, c.names_hash, c.charges
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as c(place int, invoice_id text, combined_into_id text,
+      pricing_plan_subscription_id text, service_from timestamptz, service_until timestamptz, positions jsonb, customer_keys jsonb, names_hash text, charges jsonb)
     order by c.place`)
 }
 
@@ -117,7 +122,7 @@ async function saveNames(uow: Uow, names: ConditionNamesInput): Promise<string |
   return hash
 }
 
-const COLUMNS = sql`invoice_id, pricing_plan_subscription_id as subscription_id, positions, customer_keys, names_hash, charges`
+const COLUMNS = sql`invoice_id, combined_into_id, pricing_plan_subscription_id as subscription_id, positions, customer_keys, names_hash, charges`
 
 /** Of an invoice that was corrected, the invoice in its place counts (CREDIT_AND_REBILL). */
 const COUNTS = sql`not exists (select from invoice_corrections k
@@ -125,14 +130,19 @@ const COUNTS = sql`not exists (select from invoice_corrections k
     and k.status = 'ISSUED')`
 
 /**
- * Whether an invoice `v` charged nothing, so that there is nothing to credit: it is ARCHIVED, or every line of it is 0, as
- * of usage that is included. Usage that credits paid can be credited: the credits go back.
+ * Whether an invoice `v` is not to be credited for late usage. It charged nothing: it is ARCHIVED, or every line of it is
+ * 0, as of usage that is included. Usage that credits paid can be credited: the credits go back. Or it was issued with those
+ * of other subscriptions: a correction would credit all of them.
  */
-export const CHARGED_NOTHING = sql`(v.status = 'ARCHIVED' or v.status = 'FINAL' and not exists (
-  select from invoice_lines l
-  where l.platform_id = v.platform_id and l.environment = v.environment and l.invoice_id = v.id
-    and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0))
+export const CHARGED_NOTHING = sql`(v.combined_into_id is not null or
+  (v.status = 'ARCHIVED' or v.status = 'FINAL' and not exists (
+    select from invoice_lines l
+    where l.platform_id = v.platform_id and l.environment = v.environment and l.invoice_id = v.id
+      and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0)))
   and not v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]')`
+
+/** Whether an invoice `v` of a subscription is issued: by itself, or with those of other subscriptions. */
+export const IS_ISSUED = sql`(v.status = 'FINAL' or v.combined_into_id is not null)`
 
 /** What the closed invoices of a subscription counted, in the order in which they were closed. */
 export const closedUsageOf = (uow: ReadUow, subscriptionId: string): Promise<ClosedUsage[]> =>

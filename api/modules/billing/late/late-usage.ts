@@ -17,7 +17,7 @@ export type LateUnit = {
   /** The closed charge that reaches furthest: its usage is what is rated again. */
   readonly last: ClosedCharge
   readonly service: Interval
-  /** The first invoice that billed it. */
+  /** The first invoice that billed it, as it was issued. */
   readonly invoiceId: string
   /** The amount billed so far, exactly and as printed. */
   readonly exact: Decimal
@@ -70,7 +70,7 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
     unit,
     last,
     service: interval(instantOf(start), instantOf(end)),
-    invoiceId: first.of.invoice_id,
+    invoiceId: first.of.combined_into_id ?? first.of.invoice_id,
     exact: sum(charges.map(({ exact }) => decimal(exact))),
     printed: sum(charges.map(({ printed }) => decimal(printed))),
     credits: creditsOf(charges),

@@ -22,7 +22,7 @@ export async function refuseBilledState(
   const utc = sql.raw(`'YYYY-MM-DD"T"HH24:MI:SS"Z"'`)
   // An invoice that became FINAL before counted usage was stored has billed everything of its time.
   const { rows } = await uow.tx.execute<Billed>(sql`
-    select v.id, v.invoice_number as number, to_char(billed.until at time zone 'UTC', ${utc}) as until
+    select coalesce(v.combined_into_id, v.id) as id, v.invoice_number as number, to_char(billed.until at time zone 'UTC', ${utc}) as until
     from invoices v
     left join closed_usage c on c.platform_id = v.platform_id and c.environment = v.environment and c.invoice_id = v.id
     cross join lateral (
@@ -34,7 +34,7 @@ export async function refuseBilledState(
     where v.platform_id = ${platformId} and v.environment = ${environment}
       and v.pricing_plan_subscription_id = ${of.subscriptionId} and v.status in ('FINAL', 'ARCHIVED') and not v.advance_only
       and billed.until > ${from}
-    order by billed.until desc, v.id
+    order by billed.until desc, 1
     limit 1`)
   const [billed] = rows
   if (!billed) return

@@ -31,6 +31,7 @@ import { billingTypeOf } from '../terms/billing-type.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
+import type { Issue } from './combined/issue.ts'
 import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   advanceChargesIn,
@@ -47,7 +48,13 @@ import type { SubscriptionState } from './subscription-state.ts'
 /**
  * An invoice of this run. `window` is null when the subscription no longer has the period; `closes`: it may close now.
  */
-export type Target = { readonly key: string; readonly window: InvoiceWindow | null; readonly closes: boolean }
+export type Target = {
+  readonly key: string
+  readonly window: InvoiceWindow | null
+  readonly closes: boolean
+  /** When it becomes FINAL, where that follows from the invoices that are issued with it. */
+  readonly finalizeAt?: Instant
+}
 
 export type Advance = {
   readonly tenant: Tenant
@@ -79,6 +86,8 @@ export type Advanced = {
   readonly closings: readonly Closing[]
   /** The pins of invoices that become FINAL. */
   readonly pins: readonly Pin[]
+  /** Those that become FINAL and may be issued together with others. */
+  readonly issues: readonly Issue[]
   /** Whether charges granted something that invoices of this run could not spend yet: they are computed again at once. */
   readonly granted: boolean
   /** The invoices that hold periods after this run, by their cutoff. */
@@ -102,6 +111,7 @@ export function advanceInvoices(of: Advance): Advanced {
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
   const pins: Pin[] = []
+  const issues: Issue[] = []
   let rows = [...of.state.rows]
   let late = of.late
   let granted = false
@@ -112,12 +122,13 @@ export function advanceInvoices(of: Advance): Advanced {
     granted ||= grantsAnew(step.pending, of.now)
     rows = withInvoice(rows, step.pending)
     if (step.pin) pins.push(step.pin)
+    if (step.issue?.inputs.subscription.combine) issues.push(step.issue)
     if (!step.closing) continue
     closings.push(step.closing)
     // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
     if (step.takesLate) late = []
   }
-  return { pending, closings, pins, granted, rows }
+  return { pending, closings, pins, issues, granted, rows }
 }
 
 /** Whether saving it grants something that its stored state had not granted. */
@@ -139,6 +150,7 @@ type Stepped = {
   readonly pending: PendingInvoice
   readonly closing: Closing | null
   readonly pin: Pin | null
+  readonly issue?: Issue
   readonly takesLate: boolean
 }
 
@@ -172,7 +184,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, takesLate: hasLate, refunds })
   const counted = price(null)
-  const saved = computed(of, { row, counted, inputsHash })
+  const saved = computed(of, { row, counted, inputsHash, finalizeAt: target.finalizeAt })
   of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
   // An invoice whose period ended only now is closed by the next run, which reads exactly what it counts.
   // One that may spend what this run grants is closed by the next run, which knows it.
@@ -194,7 +206,8 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const last = counted.columns.invoice_date === null ? price(now) : counted
   const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
-  return { pending, closing: closing(last), pin, takesLate: hasLate }
+  const issue = { inputs, request: asOf(now), draft: saved, final: pending }
+  return { pending, closing: closing(last), pin, takesLate: hasLate, issue }
 }
 
 /** Whether its grace period is over. */
@@ -221,6 +234,7 @@ type Computed = {
   readonly row: InvoiceRow | null
   readonly counted: PricedInvoice
   readonly inputsHash: string
+  readonly finalizeAt: Instant | undefined
 }
 
 const computedOf = ({ countedUntil }: Advance, counted: PricedInvoice, inputsHash: string): ComputedInvoice => ({
@@ -241,9 +255,11 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   const { columns, lines } = of.counted
   const stored = storedColumns(computedOf(advance, of.counted, inputsHash))
   const status: InvoiceStatus = at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN'
-  const closesAt = (): string => closingTime(of, { platform: inputs.platform, now })
+  const closesAt = (): string =>
+    of.finalizeAt === undefined ? closingTime(of, { platform: inputs.platform, now }) : formatInstant(of.finalizeAt)
   if (row) {
-    const finalizeAt = status === 'DRAFT' && row.status === 'OPEN' && !row.on_hold ? closesAt() : row.finalize_at
+    const moves = row.status === 'OPEN' || of.finalizeAt !== undefined
+    const finalizeAt = status === 'DRAFT' && moves && !row.on_hold ? closesAt() : row.finalize_at
     const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt }
     return changed(unchanged(row), now, values, lines)
   }
@@ -270,7 +286,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
 
 /** The grace period runs from the end of the billing period, or from the creation of the invoice when that is later. */
 function closingTime(
-  { row, counted }: Computed,
+  { row, counted }: Pick<Computed, 'row' | 'counted'>,
   { platform, now }: { readonly platform: Parameters<typeof graceEnd>[0]; readonly now: Instant },
 ): string {
   const { cutoff_at }: PeriodColumns = counted.columns

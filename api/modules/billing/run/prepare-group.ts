@@ -22,6 +22,8 @@ export type Prepared = {
   readonly state: SubscriptionState
   readonly terms: readonly PriceTerm[]
   readonly targets: readonly Target[]
+  /** Whether it has more invoices than one run processes. */
+  readonly truncated: boolean
   readonly closed: readonly ClosedUsage[]
   readonly late: readonly TouchedUnit[]
   readonly usage: ReadUsage
@@ -111,7 +113,16 @@ function planOf(
     charges: window ? chargesOf(terms, window, new Set()) : [],
   }))
   const on = (list: typeof charged): Charge[] => list.flatMap(({ charges }) => charges)
-  return { state, terms, targets, closed, charges: on(charged), closing: on(charged.filter(({ closes }) => closes)) }
+  const truncated = plan.keys.length > keys.length
+  return {
+    state,
+    terms,
+    targets,
+    truncated,
+    closed,
+    charges: on(charged),
+    closing: on(charged.filter(({ closes }) => closes)),
+  }
 }
 
 /** The windows of these keys. The subscription's windows are searched up to the last of them. */

@@ -9,7 +9,12 @@ import { isInCredits } from '../../../../shared/rating/credits.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { type AddedLine, draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
-import { buildDocument, type DocumentAmounts, documentAmounts } from '../../invoices/document/build-document.ts'
+import {
+  type BesideLines,
+  buildDocument,
+  type DocumentAmounts,
+  documentAmounts,
+} from '../../invoices/document/build-document.ts'
 import type { DraftInvoice, Finding } from '../../invoices/document/draft-invoice.ts'
 import { type InvoiceDates, invoiceDates } from '../../invoices/document/invoice-dates.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
@@ -87,6 +92,30 @@ export type PricedInvoice = {
 
 /** Prices the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
 export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
+  const part = priceBeforeDocument(inputs, request)
+  const document = buildDocument(part.draft, part.amounts, part.beside)
+  return {
+    columns: { ...document.columns, ...part.period },
+    lines: document.lines,
+    grants: part.grants,
+    advanceCharges: advanceChargesIn(document.lines),
+    counted: part.counted,
+  }
+}
+
+/** A priced invoice before its document is laid out. */
+export type InvoiceBeforeDocument = {
+  readonly draft: DraftInvoice
+  readonly amounts: DocumentAmounts
+  readonly beside: BesideLines
+  readonly period: PeriodColumns
+  readonly grants: readonly ChargeGrant[]
+  readonly counted: readonly ClosedCharge[]
+  readonly rated: readonly RatedCharge[]
+}
+
+/** The same as `priceInvoice`, up to the document. */
+export function priceBeforeDocument(inputs: BillingInputs, request: InvoiceRequest): InvoiceBeforeDocument {
   const { rated, draft, amounts } = priceParts(inputs, request)
   const shares = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
   const parts = partsOfCharges(shares ? request : {}, {
@@ -96,16 +125,17 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
     ownId: usingCustomer(inputs).id,
   })
   const shared = { parts, show: amounts.show }
-  const document = buildDocument(draft, amounts, {
-    subLines: new Map(rated.onInvoice.map(each => [each.charge.key, subLinesOf(inputs, each, shared)])),
-    customers: parts && customersOnLines(inputs, rated.onInvoice, parts),
-  })
   return {
-    columns: { ...document.columns, ...periodColumns(request.window, rated.charges) },
-    lines: document.lines,
+    draft,
+    amounts,
+    beside: {
+      subLines: new Map(rated.onInvoice.map(each => [each.charge.key, subLinesOf(inputs, each, shared)])),
+      customers: parts && customersOnLines(inputs, rated.onInvoice, parts),
+    },
+    period: periodColumns(request.window, rated.charges),
     grants: grantsOfCharges(inputs, request, { rated: rated.all, printed: amounts.printed }),
-    advanceCharges: advanceChargesIn(document.lines),
     counted: countedCharges(rated.all, amounts.printed, parts),
+    rated: rated.all,
   }
 }
 
@@ -272,7 +302,7 @@ function copiedFields({ copied_fields, schedules }: BillingInputs, onInvoice: re
 }
 
 /** The keys of charges that grant to wallets of this type: such a wallet does not pay for what fills it. */
-const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | undefined): ReadonlySet<string> =>
+export const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | undefined): ReadonlySet<string> =>
   new Set(
     rated.flatMap(({ charge: { key, config } }) =>
       config.wallet_grants?.some(({ wallet_type_id }) => wallet_type_id === walletTypeId) ? [key] : [],

@@ -11,20 +11,22 @@ import { formatInstant, type Instant, instantOf } from '../../../../shared/time.
 import { extensionsOf } from '../../../resource/rules.ts'
 import { requireClocks } from '../../../test-clock.ts'
 import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.ts'
-import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
 import { openPurse } from '../../invoices/funds.ts'
+import { keepInputs } from '../../invoices/kept/kept-with-invoice.ts'
 import { loadInvoices } from '../../invoices/repository.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscriptions, saveNextBillings } from '../../subscriptions/next-billing.ts'
-import { type Closing, saveClosedUsage } from '../late/closed-usage.ts'
+import { saveClosedUsage } from '../late/closed-usage.ts'
 import { CORRECTIONS } from '../late/corrected/place.ts'
-import type { Pin } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
-import { type Advanced, advanceInvoices, heldFor } from './advance-invoices.ts'
+import { type Advanced, advanceInvoices, heldFor, type Target } from './advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
+import { type IssuedTogether, issueTogether } from './combined/issue-together.ts'
+import { together } from './combined/match.ts'
+import { leaveTogether, loadStatesTogether } from './combined/siblings.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
@@ -89,7 +91,7 @@ async function runOnce(
   of: { readonly ids: readonly string[]; readonly skip: boolean; readonly readMs: number | null },
 ): Promise<Map<string, Outcome | null>> {
   const { ids, skip, readMs } = of
-  const states = await readTenant(deps.database, tenant, uow => loadStates(uow, ids))
+  const states = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, uow.now))
   const outcomes = new Map<string, Outcome | null>()
   for (const id of ids)
     if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
@@ -101,7 +103,7 @@ async function runOnce(
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')
   const saved = await inTenant(deps.database, tenant, ACTOR, async uow => {
-    const found = await save(uow, deps, { tenant, prepared, complete, skip })
+    const found = await save(uow, deps, { tenant, prepared, complete, skip, all: sound, outcomes })
     await deps.failpoint?.('invoices.before-commit')
     return found
   }).catch((error: unknown) => {
@@ -145,6 +147,9 @@ type Save = {
   readonly prepared: ReadonlyMap<string, Prepared>
   readonly complete: boolean
   readonly skip: boolean
+  /** Those of this attempt, and the outcomes of those that were not prepared. */
+  readonly all: ReadonlyMap<string, SubscriptionState>
+  readonly outcomes: ReadonlyMap<string, Outcome | null>
 }
 
 /**
@@ -153,8 +158,9 @@ type Save = {
  */
 async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, Outcome | null>> {
   const { prepared, complete } = of
-  const outcomes = new Map<string, Outcome | null>()
+  const outcomes = new Map<string, Outcome | null>(of.outcomes)
   const states = await holdStates(uow, of, outcomes)
+  leaveTogether(of.all, states, outcomes)
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
   const open = await loadInvoices(uow, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
@@ -162,41 +168,91 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
   const [any] = states.values()
   const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
-  const pending: PendingInvoice[] = []
-  const closings: Closing[] = []
-  const pins: Pin[] = []
-  const advanced: [string, Advanced, BillingPlan][] = []
+  const advanced: AdvancedSubscription[] = []
+  const targetsOf = togetherOf(states, prepared, uow.now)
   for (const [id, state] of states) {
     try {
       const own = prepared.get(id)
       if (!own) throw new Error(`${id} was not prepared`)
-      const step = advanceInvoices({ ...own, tenant: of.tenant, now: uow.now, state, complete, open, purse, added })
-      advanced.push([id, step, planBilling(state.inputs, step.rows, uow.now)])
-      pending.push(...step.pending)
-      closings.push(...step.closings)
-      pins.push(...step.pins)
+      const targets = targetsOf.get(id) ?? own.targets
+      const shared = { tenant: of.tenant, now: uow.now, complete, open, purse, added }
+      const step = advanceInvoices({ ...own, ...shared, targets, state })
+      advanced.push({ id, inputs: state.inputs, step, plan: planBilling(state.inputs, step.rows, uow.now) })
     } catch (error) {
       outcomes.set(id, { kind: 'FAILED', error })
     }
   }
-  const rows = await saveTogether(uow, pending, deps.failpoint)
-  await saveClosedUsage(uow, closings)
-  await savePins(uow, pins)
+  const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, purse })
+  const saved = await saveSteps(uow, advanced, combined, deps.failpoint)
   const times = new Map<string, string | null>()
-  let place = 0
-  for (const [id, step, plan] of advanced) {
+  for (const { id, step, plan } of advanced) {
     // A test clock stands still between its changes, so its figures do not become stale.
     const refreshMs = isTestTime() ? null : undefined
+    const again = step.granted || step.issues.some(({ draft }) => combined.waiting.has(draft.row.id))
     const nextBillingAt =
-      comeBack(complete, plan, { now: uow.now, granted: step.granted }) ??
+      comeBack(complete, plan, { now: uow.now, granted: again }) ??
       nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
-    const invoices = rows.slice(place, place + step.pending.length)
-    place += step.pending.length
-    outcomes.set(id, { kind: 'DONE', run: { invoices, nextBillingAt } })
+    outcomes.set(id, { kind: 'DONE', run: { invoices: saved.get(id) ?? [], nextBillingAt } })
   }
   await saveNextBillings(uow, times)
   return outcomes
+}
+
+type AdvancedSubscription = {
+  readonly id: string
+  readonly inputs: SubscriptionState['inputs']
+  readonly step: Advanced
+  readonly plan: BillingPlan
+}
+
+/** The targets of those that combine, decided together; absent for all others. */
+function togetherOf(
+  states: ReadonlyMap<string, SubscriptionState>,
+  prepared: ReadonlyMap<string, Prepared>,
+  now: Instant,
+): Map<string, readonly Target[]> {
+  const combining = [...states].flatMap(([id, state]) => {
+    const own = prepared.get(id)
+    return own && state.inputs.subscription.combine ? [[id, { ...own, state }] as const] : []
+  })
+  return together(new Map(combining), now)
+}
+
+/** Saves what was computed. Returns the invoices of each subscription, and those that they were issued in. */
+async function saveSteps(
+  uow: Uow,
+  advanced: readonly AdvancedSubscription[],
+  { parts, waiting, invoices }: IssuedTogether,
+  failpoint: BillingDeps['failpoint'],
+): Promise<Map<string, InvoiceRow[]>> {
+  const pending = advanced.flatMap(({ step }) => step.pending)
+  // After the invoices that it is made from, so that wallets and grants pass from them to it.
+  const all = [...pending.map(each => parts.get(each.row.id) ?? each), ...invoices.map(each => each.pending)]
+  const rows = await saveTogether(uow, all, failpoint)
+  const closings = advanced.flatMap(({ step }) => step.closings)
+  await saveClosedUsage(
+    uow,
+    closings
+      .filter(({ invoiceId }) => !waiting.has(invoiceId))
+      .map(closing => ({ ...closing, combinedIntoId: parts.get(closing.invoiceId)?.row.combined_into_id ?? null })),
+  )
+  const pins = advanced.flatMap(({ step }) => step.pins)
+  await savePins(
+    uow,
+    pins.filter(({ invoiceId }) => !waiting.has(invoiceId)),
+  )
+  for (const { pending: made, balances } of invoices) await keepInputs(uow, made.row.id, { balances })
+  const documents = rows.slice(pending.length)
+  let place = 0
+  return new Map(
+    advanced.map(({ id, step }) => {
+      const own = rows.slice(place, place + step.pending.length)
+      place += step.pending.length
+      const issuedIn = new Set<string | null>(own.map(row => row.combined_into_id))
+      return [id, [...own, ...documents.filter(row => issuedIn.has(row.id))]]
+    }),
+  )
 }
 
 /** Locks the subscriptions, reads them again, and returns those that did not change. */

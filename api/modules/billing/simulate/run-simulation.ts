@@ -7,6 +7,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { updateMany } from '../../../resource/many-rows.ts'
+import { IS_ISSUED } from '../late/closed-usage.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
 import type { Candidate } from './candidate.ts'
@@ -82,7 +83,7 @@ async function chooseInvoices(uow: Uow, { id, pricing_plan_id: planId, periods }
       join invoices v on v.platform_id = s.platform_id and v.environment = s.environment
         and v.pricing_plan_subscription_id = s.id
       where s.platform_id = ${platformId} and s.environment = ${environment} and s.status = 'ACTIVE'
-        and s.customer_id is not null and v.status = 'FINAL' and v.producer = ${SUBSCRIPTION_BILLING}
+        and s.customer_id is not null and ${IS_ISSUED} and v.producer = ${SUBSCRIPTION_BILLING}
         and v.holds_period and not v.advance_only
         and exists (select from pricing_plan_schedules c
           where c.platform_id = s.platform_id and c.environment = s.environment and c.pricing_plan_subscription_id = s.id

@@ -47,6 +47,10 @@ export type SubscriptionInput = {
   /** Who gets the invoices instead of its customer; only of FORWARD_BILLING. */
   readonly forward_customer_id?: string
   readonly init_invoice_on_hold: boolean
+  /** Whether its invoices are issued together with those of the customer's others; absent where they are not. */
+  readonly combine?: boolean
+  /** By which it can be paid; only of one that combines. */
+  readonly payment_acceptor_ids?: readonly string[]
   /** Whether usage lines show each customer's part. */
   readonly display_invoice_sub_lines_per_processing_only_customer: boolean
   readonly inactive_periods: readonly {

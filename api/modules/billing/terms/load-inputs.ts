@@ -213,6 +213,8 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
       variant: s.variant,
       forward_customer_id: s.forward_customer_id,
       init_invoice_on_hold: s.init_invoice_on_hold,
+      combine: s.combine,
+      payment_acceptor_ids: s.payment_acceptor_ids,
       display_invoice_sub_lines_per_processing_only_customer: s.display_invoice_sub_lines_per_processing_only_customer,
       inactive_periods: s.inactive_periods,
     })
@@ -220,7 +222,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
     // A TEMPLATE has no customer, and so no invoices.
     .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
-  return rows.flatMap(({ customer_id, forward_customer_id, variant, ...row }) => {
+  return rows.flatMap(({ customer_id, forward_customer_id, variant, combine, payment_acceptor_ids, ...row }) => {
     const { period, type } = row.due_date_configuration
     return customer_id === null
       ? []
@@ -229,6 +231,7 @@ async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): Promise<
             ...row,
             ...(variant === 'DEFAULT' ? {} : { variant }),
             ...(forward_customer_id === null ? {} : { forward_customer_id }),
+            ...(combine ? { combine, payment_acceptor_ids } : {}),
             customer_id,
             due_date_configuration: { type, period: period ?? null },
           },

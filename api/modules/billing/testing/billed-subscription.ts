@@ -20,6 +20,8 @@ export type BilledOptions = {
   readonly start_at: string
   /** A fee per month in advance; none when absent. */
   readonly fee?: string
+  /** Other members of the price of the fee. */
+  readonly feeConfig?: Record<string, unknown>
   /** 0.015 EUR per 1 000 unless given. */
   readonly bands?: unknown
   readonly pricing_type?: string
@@ -154,7 +156,8 @@ async function planVersion(tenant: TestTenant, item: Row, options: BilledOptions
       status: 'ACTIVE',
       model_type: 'RECURRING',
     })
-    const config = { pricing_type: 'FIXED', billing_in_advance: true, bands: [{ fixed_amount: eur(options.fee) }] }
+    const bands = [{ fixed_amount: eur(options.fee) }]
+    const config = { pricing_type: 'FIXED', billing_in_advance: true, bands, ...options.feeConfig }
     items.push({ product_item_ids: [fee['id']], configs: [config] })
   }
   const plan = await post('pricing-plans', { reference: seed.unique('plan'), name: 'Standard' })

@@ -56,7 +56,7 @@ export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): bo
   producer === SUBSCRIPTION_BILLING || producer === REBILL_BILLING
 
 /**
- * The basis of a FINAL invoice without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not
+ * The basis of a FINAL invoice, or of one that was issued in another, without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not
  * stored.
  */
 export async function pinnedBasis(
@@ -65,7 +65,7 @@ export async function pinnedBasis(
   row: InvoiceRow,
 ): Promise<Basis & { readonly positions: readonly number[] }> {
   if (!isOfSubscription(row)) throw refused(row, 'Only an invoice for a period of a subscription is priced from usage.')
-  if (row.status !== 'FINAL') throw notClosed(row)
+  if (row.status !== 'FINAL' && row.combined_into_id === null) throw notClosed(row)
   return await readTenant(deps.database, tenant, async uow => {
     const pin = await loadPin(uow, row.id)
     const positions = await closedPositions(uow, row.id)

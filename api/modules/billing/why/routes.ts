@@ -13,6 +13,7 @@ import { getInvoice } from '../../invoices/repository.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
+import { basisOfLine, isCombined } from './combined-parts.ts'
 import { explainLine } from './explain-line.ts'
 import { listLineEvents } from './line-events.ts'
 import { getReceipt } from './receipt/receipts.ts'
@@ -36,7 +37,8 @@ export function whyRoutes(app: FastifyInstance, deps: Deps): void {
     response: LineExplanation,
     handle: async ({ tenant, actor }, { params }) => {
       const { row, line } = await findLine(deps, tenant, params)
-      return explainLine(row, line, isOfSubscription(row) ? await basisOf(deps, { tenant, actor, row }) : null)
+      const found = await pricedFrom(deps, { tenant, actor, row, lineId: line.id })
+      return { ...explainLine(row, { ...line, id: found.id }, found.basis), invoice_line_id: line.id }
     },
   })
   actionRoute(app, deps, {
@@ -49,9 +51,9 @@ export function whyRoutes(app: FastifyInstance, deps: Deps): void {
     response: PageOf(LineEvent),
     handle: async ({ tenant, actor }, { params, query }) => {
       const { row, line } = await findLine(deps, tenant, params)
-      if (!isOfSubscription(row)) throw noUsage(line.id)
-      const basis = await basisOf(deps, { tenant, actor, row, figures: false })
-      const charge = basis.charges.find(({ key }) => lineId(key) === line.id) ?? null
+      const { basis, id } = await pricedFrom(deps, { tenant, actor, row, lineId: line.id, figures: false })
+      if (basis === null) throw noUsage(line.id)
+      const charge = basis.charges.find(({ key }) => lineId(key) === id) ?? null
       const path = `/v1/invoices/${params.id}/lines/${params.line_id}/events`
       return await listLineEvents(deps, { tenant, path, basis, charge, query })
     },
@@ -97,6 +99,25 @@ async function basisOf(
   if (isOpenEnded(row)) return await currentBasis(deps, of)
   const basis = await pinnedBasis(deps, tenant, row)
   return figures === false ? basis : await withUsage(deps, tenant, basis)
+}
+
+/**
+ * What the invoice of a line is priced from, and the id of the line on it: with an invoice for several subscriptions, that
+ * of the subscription of the line. Null for an invoice that is for no subscription.
+ */
+async function pricedFrom(
+  deps: BillingDeps,
+  of: {
+    readonly tenant: Tenant
+    readonly actor: Actor
+    readonly row: InvoiceRow
+    readonly lineId: string
+    readonly figures?: false
+  },
+): Promise<{ readonly basis: Basis | null; readonly id: string }> {
+  const none = { basis: null, id: of.lineId }
+  if (isCombined(of.row)) return (await basisOfLine(deps, of.tenant, of)) ?? none
+  return isOfSubscription(of.row) ? { ...none, basis: await basisOf(deps, of) } : none
 }
 
 /** Throws RESOURCE_NOT_FOUND when the invoice or the line does not exist. */

@@ -18,6 +18,7 @@ import { computeKeptOrder, type KeptOrder } from '../on-demand/compute-on-demand
 import { ON_DEMAND_BILLING } from '../on-demand/on-demand-producer.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { priceInvoice } from '../run/price-invoice.ts'
+import { isCombined, joinedAgain, partsOfCombined } from './combined-parts.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import { type Basis, isOfSubscription, notClosed, notKept, pinnedBasis, refused, withUsage } from './reprice.ts'
 import { ruleChanges } from './rule-changes.ts'
@@ -35,7 +36,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     lines: await linesOfInvoice(uow, id),
     kept: await loadKept(uow, id),
   }))
-  const { basis, ...priced } = await pricedAgain(deps, tenant, { row, inputs: kept.inputs })
+  const { bases, ...priced } = await pricedAgain(deps, tenant, { row, inputs: kept.inputs })
   const columns = { ...priced.columns, content: contentAfter(priced.columns.content, row, kept.refreshes) }
   const names = Object.keys(columns) as (keyof typeof columns)[]
   const issued = { ...Object.fromEntries(names.map(name => [name, row[name]])), lines: lines.map(withoutKeys) }
@@ -53,13 +54,13 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
     rule_changes: ruleChanges(row, differences),
-    changed_events: before === after || basis === null ? [] : await changedEvents(deps, tenant, basis),
+    changed_events: before === after ? [] : await changedEvents(deps, tenant, bases),
   }
 }
 
 type Again = Pick<ComputedInvoice, 'columns' | 'lines'> & {
-  /** Null for an invoice that counts no usage. */
-  readonly basis: Basis | null
+  /** What it was priced from, by subscription; empty for an invoice that counts no usage. */
+  readonly bases: readonly Basis[]
 }
 
 /** The invoice computed again from what it was computed from when it became FINAL. */
@@ -72,7 +73,15 @@ async function pricedAgain(
     const basis = await withUsage(deps, tenant, await pinnedBasis(deps, tenant, row))
     const { columns, lines } = priceInvoice(basis.inputs, basis.request)
     const isRebill = row.producer === REBILL_BILLING
-    return { columns: isRebill ? rebilled({ columns }, at(row.updated_to_final_at ?? '')) : columns, lines, basis }
+    return {
+      columns: isRebill ? rebilled({ columns }, at(row.updated_to_final_at ?? '')) : columns,
+      lines,
+      bases: [basis],
+    }
+  }
+  if (isCombined(row)) {
+    const parts = await partsOfCombined(deps, tenant, row)
+    return { ...joinedAgain(row, parts, inputs), bases: parts.map(({ basis }) => basis) }
   }
   if (isCreditNote(row))
     throw refused(row, 'A credit note takes its amounts from the invoice that it credits; verify that invoice.')
@@ -81,18 +90,22 @@ async function pricedAgain(
   // Kept by the producers of these invoices.
   const { columns, lines } =
     row.producer === ON_DEMAND_BILLING ? computeKeptOrder(inputs as KeptOrder) : computeOneOff(inputs as OneOffInput)
-  return { columns, lines, basis: null }
+  return { columns, lines, bases: [] }
 }
 
 /** The counted events that were amended or deleted since; they are the usual reason. */
-async function changedEvents(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, basis: Basis) {
+async function changedEvents(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, bases: readonly Basis[]) {
+  const found = await Promise.all(bases.map(basis => changedEventsOf(deps, tenant, basis)))
+  return found.flat().slice(0, LISTED_MAX)
+}
+
+async function changedEventsOf(deps: Pick<BillingDeps, 'usage'>, tenant: Tenant, basis: Basis) {
   const where = eventsOf(basis, basis.charges)
   if (where === null) return []
   const countings = basis.charges.flatMap(charge => countingOf(basis, charge) ?? [])
   const events = await deps.usage.events(tenant, { ...where, upTo: basis.positions, onlyChanged: true })
   return events
     .filter(event => countings.some(counting => counting(event) === 'COUNTED'))
-    .slice(0, LISTED_MAX)
     .flatMap(({ reference, since }) => (since === null ? [] : [{ reference, change: since }]))
 }
 

@@ -98,6 +98,8 @@ export async function loadClosedTime(
 const FOREVER_MS = Date.UTC(2200, 0)
 const isWithin = (at: number, [start, end]: readonly [number, number]): boolean => start <= at && at < end
 
+const documentOf = ({ combined_into_id, invoice_id }: ClosedUsage): string => combined_into_id ?? invoice_id
+
 /** `found`: what was billed for the event's time. `all`: everything that was billed for the subscription. */
 function askedOf(
   found: readonly Found[],
@@ -106,10 +108,10 @@ function askedOf(
   const [first] = found
   // A lump is asked whatever the usage.
   if (first && findPriceModel(first.charge.pricing_type)?.perPricingPeriod === false)
-    return { kind: 'COUNTED', invoiceId: first.of.invoice_id }
+    return { kind: 'COUNTED', invoiceId: documentOf(first.of) }
   const reaching = found.filter(({ charge }) => charge.usage[0] <= event.timestamp)
   const counted = reaching.find(({ of }) => wasCounted(of, event))
-  if (counted) return { kind: 'COUNTED', invoiceId: counted.of.invoice_id }
+  if (counted) return { kind: 'COUNTED', invoiceId: documentOf(counted.of) }
   // What is rated again for late usage is what was rated last of the same pricing period.
   const asked = all.filter(({ charge }) => charge.unit === first?.charge.unit)
   const last = asked.reduce<ClosedCharge | null>(

@@ -137,7 +137,7 @@ async function invoicesAt(
   const { platformId, environment } = uow.tenant
   const at = sql`to_timestamp(${event.timestamp}::float8 / 1000)`
   const { rows } = await uow.tx.execute<{ id: string; subscription_id: string }>(sql`
-    select min(id) as id, pricing_plan_subscription_id as subscription_id from invoices
+    select min(coalesce(combined_into_id, id)) as id, pricing_plan_subscription_id as subscription_id from invoices
     where platform_id = ${platformId} and environment = ${environment} and holds_period and status <> 'VOID' and not advance_only
       and pricing_plan_subscription_id in ${places.map(place => place.subscriptionId)}
       and period_start <= ${at} and period_end > ${at}

@@ -145,6 +145,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
     billing_entity: { object_type: 'BILLING_ENTITY', ...billing_entity },
     ...(draft.purchaseOrderNumber === null ? {} : { purchase_order_number: draft.purchaseOrderNumber }),
     pricing_plan_subscription_ids: [...draft.subscriptionIds],
+    ...(draft.combinedIds ? { combined_invoice_ids: [...draft.combinedIds] } : {}),
     ...periodMembers(draft),
     pricing_amount_type: draft.amountType,
     rounding_mode: rounding,

@@ -85,6 +85,8 @@ export type DraftInvoice = {
   readonly balances: readonly PrepaidBalance[]
   readonly findings: readonly Finding[]
   readonly subscriptionIds: readonly string[]
+  /** Of an invoice for several subscriptions: the invoices of each. */
+  readonly combinedIds?: readonly string[]
   /** The customer that uses what is sold, where another gets the invoice. */
   readonly forwardedFrom?: NamedCustomer
   /** The billing period and its end, for an invoice that has one. */

@@ -20,6 +20,7 @@ export const SubscriptionSettings = Shape({
   billing_currency: setting(Currency),
   billing_time: setting(OneOf('EXACT', 'CALENDAR')),
   init_invoice_on_hold: setting(Type.Boolean()),
+  combine: setting(Type.Boolean()),
   display_invoice_sub_lines_per_processing_only_customer: setting(Type.Boolean()),
   replicate_meter_data_ingest_to_parent: setting(Type.Boolean()),
   initial_term: setting(Period),

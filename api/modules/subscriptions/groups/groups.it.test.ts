@@ -94,6 +94,7 @@ describe('defaults of the platform', () => {
       initial_term: { type: 'YEAR', value: 1 },
       auto_renewal: false,
       init_invoice_on_hold: true,
+      combine: true,
     })
     expect(changed.status, JSON.stringify(changed.body)).toBe(200)
     const customer_id = (await a.seed.make(customerResource)).id
@@ -106,9 +107,15 @@ describe('defaults of the platform', () => {
       initial_term: { type: 'YEAR', value: 1 },
       auto_renewal: false,
       init_invoice_on_hold: true,
+      combine: true,
     })
     const copy = await a.call('POST', `${SUBSCRIPTIONS}/${before['id']}/copy`, {})
-    expect(copy.body).toMatchObject({ billing_time: 'CALENDAR', initial_term: null, auto_renewal: true })
+    expect(copy.body).toMatchObject({
+      billing_time: 'CALENDAR',
+      initial_term: null,
+      auto_renewal: true,
+      combine: false,
+    })
   })
 
   test.each([
@@ -125,7 +132,7 @@ describe('defaults of the platform', () => {
       'MISSING_FIELD',
       `${settings}.initial_term`,
     ],
-    [{ combine: true }, 400, 'INVALID_FIELD', `${settings}.combine`],
+    [{ combine: 'yes' }, 400, 'INVALID_FIELD', `${settings}.combine`],
   ])('%j is refused', async (value, status, code, field) => {
     const refused = await change(value)
     expect([refused.status, refused.body['code'], refused.body['field']]).toEqual([status, code, field])

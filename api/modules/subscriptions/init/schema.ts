@@ -23,6 +23,7 @@ export const ON_TOP_OF_TEMPLATE = [
   'forward_customer_id',
   'billing_entity_id',
   'billing_currency',
+  'combine',
   'custom_fields',
   'purchase_order_number',
   'name',

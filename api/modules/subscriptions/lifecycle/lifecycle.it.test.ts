@@ -91,11 +91,12 @@ describe('init from a template', () => {
       customer_id: await customer(),
       status: 'ACTIVE',
       purchase_order_number: 'PO-7',
+      combine: true,
       pricing_plan_subscription_start_at: '2026-03-19T23:00:00Z',
     })
     expect({ status, body }).toMatchObject({
       status: 200,
-      body: { type: 'BILLING', status: 'ACTIVE', name: 'Starter', purchase_order_number: 'PO-7' },
+      body: { type: 'BILLING', status: 'ACTIVE', name: 'Starter', purchase_order_number: 'PO-7', combine: true },
     })
     expect(body['pricing_plan_subscription'].id).toBe(body['id'])
     expect(body['pricing_plan_schedules']).toHaveLength(2)

@@ -14,8 +14,9 @@ import { getInvoice } from '../../../invoices/repository.ts'
 import type { InvoiceRow } from '../../../invoices/table.ts'
 import { pinnedInputs, usageReceipts } from '../../pinned/table.ts'
 import type { UsageReader } from '../../usage/usage-reader.ts'
+import { isCombined } from '../combined-parts.ts'
 import { covering, eventsOf } from '../counted.ts'
-import { type Basis, pinnedBasis } from '../reprice.ts'
+import { type Basis, pinnedBasis, refused } from '../reprice.ts'
 import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
@@ -100,6 +101,14 @@ async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<strin
   })
 }
 
+const ofParts = (row: InvoiceRow): AppError => {
+  const ids = row.content.combined_invoice_ids ?? []
+  return refused(
+    row,
+    `It is for several subscriptions, and each has a receipt of its own: read those of ${ids.join(', ')}.`,
+  )
+}
+
 /**
  * The receipt of an invoice, with the proof of an event where its reference is given. Throws RESOURCE_NOT_FOUND for an
  * event that the invoice did not count, and INVALID_OPERATION for an invoice that is not FINAL or has no receipt.
@@ -110,6 +119,7 @@ export async function getReceipt(
 ) {
   const { tenant, id, reference } = of
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  if (isCombined(row)) throw ofParts(row)
   const basis = await pinnedBasis(deps, tenant, row)
   let stored = await find(deps.database, tenant, row)
   const [[, tree] = []] =

@@ -1,0 +1,330 @@
+// Subscriptions that combine: what each of them bills is issued in one FINAL invoice, once, whatever happens meanwhile.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant } from '../../../../../shared/database/database.ts'
+import { decimal } from '../../../../../shared/decimal.ts'
+import { createFailpoints } from '../../../../../shared/failpoint.ts'
+import { idOf } from '../../../../../shared/ids.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { noticesOf } from '../../../../testing/notices.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { lockSubscription } from '../../../subscriptions/next-billing.ts'
+import { BALANCE, linesOf, MONEY, shown, walletsOf } from '../../../wallets/testing/wallets-of.ts'
+import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import type { UsageFigure } from '../../usage/usage-needs.ts'
+import { verifyInvoice } from '../../why/verify-invoice.ts'
+import type { BillingDeps } from '../compute-invoice.ts'
+import { runBilling } from '../run-billing.ts'
+import { ACTOR, runGroup } from '../run-group.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let deps: BillingDeps
+let of: Awaited<ReturnType<typeof walletsOf>>
+/** How many tokens every period has. */
+let tokens = '4000'
+const usage = {
+  ...NO_USAGE,
+  read: async (): Promise<UsageFigure[]> => [{ currency: null, number: decimal(tokens), count: 2 }],
+}
+beforeAll(async () => {
+  api = await startApi({ usage })
+  tenant = api.tenants.aTest
+  of = await walletsOf(tenant)
+  deps = { database: api.database, usage }
+})
+afterAll(() => api?.close())
+
+const setTime = (text: string): void => api.clock.set(Date.parse(text))
+const START = '2026-03-01T00:00:00Z'
+const MARCH = '2026-03-10T00:00:00Z'
+const APRIL = '2026-04-01T01:00:00Z'
+/** After the grace period of what March has. */
+const FINAL = '2026-04-02T00:00:00Z'
+
+type Over = {
+  readonly fee?: string
+  readonly feeConfig?: Record<string, unknown>
+  readonly discount?: unknown
+  readonly subscription?: Record<string, unknown>
+}
+
+/** Subscriptions of one customer, at 0.50 and 2 euros a thousand tokens unless it says otherwise. */
+async function subscribed(first: Over = {}, second: Over = {}): Promise<[Billed, Billed]> {
+  setTime(MARCH)
+  tokens = '4000'
+  const band = (quantity: string) => [{ amount: { quantity, currency: 'EUR' }, block_size: { number: '1000' } }]
+  const made = (over: Over, bands: unknown, shared: Record<string, unknown>) =>
+    billedSubscription(tenant, {
+      start_at: START,
+      bands,
+      ...(over.fee ? { fee: over.fee } : {}),
+      ...(over.feeConfig ? { feeConfig: over.feeConfig } : {}),
+      subscription: { combine: true, ...shared, ...over.subscription },
+      ...(over.discount ? { schedule: async () => ({ discount: over.discount as never }) } : {}),
+    })
+  const one = await made(first, band('0.5'), {})
+  const { billing_entity_id } = await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${one.subscriptionId}`)
+  return [one, await made(second, band('2'), { customer_id: one.customerId, billing_entity_id })]
+}
+
+const ids = (all: readonly Billed[]): string[] => all.map(({ subscriptionId }) => subscriptionId)
+const run = async (all: readonly Billed[], time: string, by = deps) => {
+  setTime(time)
+  return await runGroup(by, tenant.tenant, ids(all))
+}
+const invoicesOf = async ({ subscriptionId }: Billed, status: string): Promise<Row[]> => {
+  const query = `pricing_plan_subscription_id=${subscriptionId}&statuses[]=${status}&include_lines=true`
+  return (await succeed(tenant, 'GET', `/v1/invoices?${query}`))['data']
+}
+/** The one FINAL invoice of a subscription. */
+const finalOf = async (one: Billed): Promise<Row> => {
+  const [final, ...more] = await invoicesOf(one, 'FINAL')
+  expect(more).toEqual([])
+  return final as Row
+}
+
+/** What verifying an invoice finds. */
+const verified = (id: unknown) => verifyInvoice(deps, tenant.tenant, idOf('invo', String(id)))
+const patch = (url: string, body: object) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
+
+describe('subscriptions that combine', () => {
+  test('are issued in one invoice, each by its own prices and discounts; tax and wallets are of the whole', async () => {
+    const discount = { totals: [{ percentage: '50' }] }
+    const all = await subscribed({}, { discount })
+    const [one, other] = all
+    const wallet = await of.wallet(MONEY, one.customerId)
+    await of.grant(wallet, '3', { start_at: START })
+    const prepaid = await of.wallet(BALANCE, one.customerId)
+    await of.grant(prepaid, '2', { start_at: START })
+    await run(all, MARCH)
+    expect(await Promise.all(all.map(each => invoicesOf(each, 'OPEN')))).toEqual([
+      [expect.objectContaining({ pricing_plan_subscription_ids: [one.subscriptionId] })],
+      [expect.objectContaining({ pricing_plan_subscription_ids: [other.subscriptionId] })],
+    ])
+    await run(all, APRIL)
+    // The run of one bills the others with it.
+    await run([one], FINAL)
+    const final = await finalOf(one)
+    expect(await finalOf(other)).toEqual(final)
+    expect(final).toMatchObject({
+      pricing_plan_subscription_id: null,
+      pricing_plan_subscription_ids: ids(all).toSorted(),
+      period_start: START,
+      period_end: '2026-04-01T00:00:00Z',
+      wallet_balances: [{ wallet_id: prepaid['id'] }],
+    })
+    // 4 thousand at 0.50, and at 2 less half; 3 of 6 paid before tax; 21 % of 3; 2 of 3.63 paid after it.
+    expect(shown(final).slice(-3)).toEqual(['3.00', '0.63', '3.63'])
+    expect(final['open_invoice_amount'].quantity).toBe('1.63')
+    expect([await of.balance(wallet), await of.balance(prepaid)]).toEqual(['0 / 0 / 0', '0 / 0 / 0'])
+    const parts = (await Promise.all(all.map(each => invoicesOf(each, 'ARCHIVED')))).flat()
+    expect(new Set(parts.map(({ id }) => id))).toEqual(new Set(final['combined_invoice_ids']))
+    for (const part of parts)
+      expect(part).toMatchObject({ invoice_number: null, combined_into_invoice_id: final['id'] })
+    for (const each of [final, ...parts])
+      expect(await verified(each['id'])).toMatchObject({ identical: true, differences: [] })
+    const types = (await noticesOf(api, final['id'])).map(({ type }) => type)
+    expect(types).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED', 'INVOICE.STATUS_TO_FINAL'])
+    expect((await tenant.call('GET', `/v1/invoices/${final['id']}/pdf`)).status).toBe(200)
+    // Run again: nothing more is issued.
+    await run(all, '2026-04-03T00:00:00Z')
+    expect(await finalOf(other)).toEqual(final)
+  })
+
+  test('have each line explained by the prices of its subscription, and stay as they were issued', async () => {
+    const all = await subscribed({}, { discount: { totals: [{ percentage: '50' }] } })
+    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
+    const final = await finalOf(all[0])
+    const explained = await Promise.all(
+      linesOf(final).map(line => succeed(tenant, 'GET', `/v1/invoices/${final['id']}/lines/${line['id']}/explanation`)),
+    )
+    expect(explained.map(each => each['invoice_line_id'])).toEqual(linesOf(final).map(line => line['id']))
+    const meters = explained.flatMap(({ usage }) => (usage ? [usage.meter_reference] : []))
+    expect(new Set(meters)).toEqual(new Set(all.map(({ meterReference }) => meterReference)))
+    const [charge] = linesOf(final)
+    const events = await succeed(tenant, 'GET', `/v1/invoices/${final['id']}/lines/${charge?.['id']}/events`)
+    expect(events['data']).toEqual([])
+    const refused = await tenant.call('GET', `/v1/invoices/${final['id']}/receipt`)
+    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION', field: 'id' } })
+    for (const id of final['combined_invoice_ids']) {
+      expect(refused.body['message']).toContain(id)
+      expect(await succeed(tenant, 'GET', `/v1/invoices/${id}/receipt`)).toMatchObject({ number_of_events: 0 })
+    }
+    // Nor is anything taken back: no VOID, no discount in its time, and nothing of what it was made from changes.
+    const [one] = all
+    const gone = await tenant.call('POST', `/v1/pricing-plan-subscriptions/${one.subscriptionId}/void`)
+    expect(gone).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION', resource_id: final['id'] } })
+    const schedules = await succeed(
+      tenant,
+      'GET',
+      `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${one.subscriptionId}`,
+    )
+    const discount = { totals: [{ percentage: '10', start_at: START }] }
+    const changed = await tenant.call('PATCH', `/v1/pricing-plan-schedules/${schedules['data'][0].id}`, { discount })
+    expect(changed).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_FIELD', field: expect.stringMatching(/^discount/) },
+    })
+    const [part] = await invoicesOf(one, 'ARCHIVED')
+    for (const [method, path, body] of [
+      ['POST', 'void', {}],
+      ['POST', 'credit', {}],
+      ['PATCH', '', { status: 'FINAL' }],
+      ['PATCH', '', { on_hold: true }],
+    ] as const) {
+      const answer = await tenant.call(method, `/v1/invoices/${part?.['id']}${path && `/${path}`}`, body)
+      expect([path, answer.status, answer.body['code']]).toEqual([path, 400, 'INVALID_OPERATION'])
+    }
+  })
+
+  test('bill late usage of one of them on its next invoice, which names the invoice that it was too late for', async () => {
+    const all = await subscribed()
+    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
+    const final = await finalOf(all[0])
+    tokens = '6000'
+    const late = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        touched: async (_of: unknown, asked: Parameters<BillingDeps['usage']['touched']>[1]) =>
+          asked.map(({ pieces, meterReference }) => pieces.map(() => meterReference === all[1].meterReference)),
+      },
+    }
+    await run(all, '2026-04-03T00:00:00Z', late)
+    const lines = async (one: Billed) => (await invoicesOf(one, 'OPEN')).flatMap(linesOf)
+    expect((await lines(all[0])).map(line => line['late_for_invoice_id'])).toEqual([undefined])
+    const [missed] = (await lines(all[1])).filter(line => line['late_for_invoice_id'])
+    expect(missed).toMatchObject({
+      late_for_invoice_id: final['id'],
+      amount_excluding_tax: { quantity: '4.00', currency: 'EUR' },
+    })
+    expect((await verified(final['id'])).identical).toBe(false)
+  })
+
+  test('refund what one was charged ahead when it ends, and a credit note credits lines of it', async () => {
+    const type = await of.walletType(of.CREDITS)
+    const credits = { quantity: '9', credit_type_id: of.creditType['id'] }
+    const wallet_grants = [{ wallet_type_id: type['id'], credits_grant: { credits } }]
+    const all = await subscribed({ fee: '30', feeConfig: { wallet_grants } }, { fee: '60' })
+    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
+    const [one, other] = all
+    // The opening invoices of both, and those of March with the fees of April.
+    const finals = (await invoicesOf(one, 'FINAL')).toSorted((a, b) => (a['invoice_date'] < b['invoice_date'] ? -1 : 1))
+    expect(finals.map(({ combined_invoice_ids }) => combined_invoice_ids.length)).toEqual([2, 2])
+    // What the fees of March and April granted, follows the invoices that charge them.
+    const grants = await api.sql(
+      `select charge ->> 'invoice_id' as id, reverted_at from wallet_grants where customer_id = $1 order by start_at`,
+      [one.customerId],
+    )
+    expect(grants).toEqual(finals.map(({ id }) => ({ id, reverted_at: null })))
+    const april = finals.find(each => linesOf(each).length === 4) as Row
+    const refund = { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true }
+    await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${one.subscriptionId}/cancel`, refund)
+    await run(all, '2026-04-16T01:00:00Z')
+    const drafts = await invoicesOf(one, 'DRAFT')
+    expect(drafts.flatMap(linesOf).map(line => line['amount_excluding_tax'].quantity)).toContain('-15.00')
+    // It ends at another moment than the other, so it is issued by itself.
+    await run(all, '2026-04-17T01:00:00Z')
+    expect((await invoicesOf(one, 'FINAL')).map(({ combined_invoice_ids: of }) => of?.length ?? 0).toSorted()).toEqual([
+      0, 2, 2,
+    ])
+    expect(await invoicesOf(other, 'FINAL')).toHaveLength(2)
+    const { id } = await succeed(tenant, 'POST', `/v1/invoices/${april['id']}/credit`, {})
+    const credit = await patch(`invoices/${id}`, { status: 'FINAL' })
+    expect(credit['invoice_amount_including_tax'].quantity).toBe(`-${april['invoice_amount_including_tax'].quantity}`)
+  })
+})
+
+describe('is issued by itself', () => {
+  const alone = expect.not.objectContaining({ combined_invoice_ids: expect.anything() })
+
+  test('one that no longer combines, one that is made FINAL by hand, and one that waits for nobody on hold', async () => {
+    const pairs = [await subscribed(), await subscribed(), await subscribed()] as const
+    await run(pairs.flat(), MARCH)
+    await run(pairs.flat(), APRIL)
+    const [switched, byHand, held] = pairs.map(([one]) => one) as [Billed, Billed, Billed]
+    const draftOf = async (one: Billed) => (await invoicesOf(one, 'DRAFT'))[0]?.['id']
+    await patch(`pricing-plan-subscriptions/${switched.subscriptionId}`, { combine: false })
+    await patch(`invoices/${await draftOf(byHand)}`, { status: 'FINAL' })
+    await patch(`invoices/${await draftOf(held)}`, { on_hold: true })
+    await run(pairs.flat(), FINAL)
+    const finals = await Promise.all(pairs.flat().map(each => invoicesOf(each, 'FINAL')))
+    expect(finals).toEqual([[alone], [alone], [alone], [alone], [], [alone]])
+  })
+
+  test('one that can be billed, while the other cannot', async () => {
+    const all = await subscribed()
+    await run(all, MARCH)
+    await run(all, APRIL)
+    const [broken, sound] = all
+    const reading: BillingDeps = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        read: async (who, parts, need) => {
+          if (need.calculation.meter_reference === broken.meterReference) throw new Error('unreadable')
+          return deps.usage.read(who, parts, need)
+        },
+      },
+    }
+    const outcomes = await run([sound], FINAL, reading)
+    expect([outcomes.get(broken.subscriptionId)?.kind, outcomes.get(sound.subscriptionId)?.kind]).toEqual([
+      'FAILED',
+      'DONE',
+    ])
+    expect(await finalOf(sound)).toEqual(alone)
+    await run([broken], FINAL)
+    expect(await finalOf(broken)).toEqual(alone)
+  })
+})
+
+test('invoices that are made at different times become FINAL at the later of them', async () => {
+  const [one, other] = await subscribed()
+  await run([one], APRIL)
+  const made = '2026-04-01T05:00:00Z'
+  const { finalize_at: own } = (await invoicesOf(one, 'DRAFT'))[0] as Row
+  await run([other], made)
+  const times = await Promise.all([one, other].map(async each => (await invoicesOf(each, 'DRAFT'))[0]?.['finalize_at']))
+  expect(times[0]).toBe(times[1])
+  expect(times[0] >= own).toBe(true)
+  await run([one, other], FINAL)
+  expect(await finalOf(one)).toEqual(await finalOf(other))
+})
+
+test.each(['invoices.before-numbers', 'billing.after-commit'])(
+  'a run that dies at %s is repeated: there is one invoice, and no number is missing',
+  async name => {
+    const all = await subscribed()
+    const failing = { ...deps, failpoint: createFailpoints(`${name}:error`) }
+    for (const time of [MARCH, APRIL, FINAL]) {
+      await run(all, time, failing).catch(() => undefined)
+      for (const one of all) expect((await run([one], time)).get(one.subscriptionId)?.kind).toBe('DONE')
+    }
+    expect(await finalOf(all[0])).toEqual(await finalOf(all[1]))
+  },
+)
+
+test('two workers at once give one invoice', async () => {
+  const all = await subscribed()
+  await run(all, MARCH)
+  await run(all, APRIL)
+  setTime(FINAL)
+  const outcomes = await Promise.all(ids(all).map(id => runBilling(deps, tenant.tenant, id)))
+  expect(outcomes).toHaveLength(2)
+  expect(await finalOf(all[0])).toEqual(await finalOf(all[1]))
+})
+
+test('one that is locked keeps the other for later, so that they are issued together', async () => {
+  const [held, free] = await subscribed()
+  await run([held, free], MARCH)
+  await run([held, free], APRIL)
+  setTime(FINAL)
+  const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
+    await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
+    return await runGroup(deps, tenant.tenant, ids([held, free]))
+  })
+  expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['ALONE', 'ALONE'])
+  await runBilling(deps, tenant.tenant, free.subscriptionId)
+  expect(await finalOf(held)).toEqual(await finalOf(free))
+})

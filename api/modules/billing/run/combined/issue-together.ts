@@ -1,0 +1,169 @@
+// Issues the invoices of a billing run that belong together as one: each of them becomes ARCHIVED, with what it counted,
+// and a FINAL invoice has the lines of all. It takes what was computed and returns what is to be saved.
+import { createHash } from 'node:crypto'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import type { Id } from '../../../../../shared/ids.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { at, type Instant, instantOf, interval } from '../../../../../shared/time.ts'
+import { changed, created, finalized, type PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
+import type { PrepaidBalance } from '../../../invoices/document/pay-from-balances.ts'
+import type { FundsRequest, Purse } from '../../../invoices/funds.ts'
+import type { ComputedInvoice } from '../../../invoices/producer.ts'
+import { type InvoiceRow, UNTOUCHED } from '../../../invoices/table.ts'
+import type { BillingInputs } from '../../terms/billing-inputs.ts'
+import { fundsRequest } from '../advance-invoices.ts'
+import { priceBeforeDocument } from '../price-invoice.ts'
+import type { Issue } from './issue.ts'
+import { type JoinedInvoice, joinInvoices, type Part } from './join-invoices.ts'
+import { combinedAt, combinedWith, sameDocument } from './match.ts'
+
+/** The name of the producer of these invoices, as stored with them. */
+export const COMBINED_BILLING = 'COMBINED'
+
+type Issues = readonly [Issue, ...Issue[]]
+
+export type IssuedTogether = {
+  /** What becomes of the invoices that are combined, and of those that wait, by their id. */
+  readonly parts: ReadonlyMap<string, PendingInvoice>
+  /** The ids of invoices that stay DRAFT, and are issued by the next run. */
+  readonly waiting: ReadonlySet<string>
+  readonly invoices: readonly Combined[]
+}
+
+export type Combined = {
+  readonly pending: PendingInvoice
+  /** What could pay it after tax; kept, so that it can be verified. */
+  readonly balances: readonly PrepaidBalance[]
+}
+
+type Of = { readonly tenant: Tenant; readonly now: Instant; readonly purse: Purse }
+
+/** What a run computed of one subscription. `granted`: something that invoices of this run could not spend yet. */
+type Advanced = {
+  readonly inputs: BillingInputs
+  readonly step: { readonly issues: readonly Issue[]; readonly granted: boolean }
+}
+
+/**
+ * Combines those that belong together. One that belongs to no other stays as it is; so does one that has custom fields of its
+ * own. Where one of them has granted something, all wait for the next run, as that one does.
+ */
+export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether {
+  const granting = new Set(all.flatMap(({ inputs, step }) => (step.granted ? [combinedWith(inputs)] : [])))
+  const issues = all.flatMap(({ step }) => step.issues)
+  const waits = ({ inputs }: Issue): boolean => granting.has(combinedWith(inputs))
+  const left = issues.filter(waits)
+  const parts = new Map<string, PendingInvoice>(left.map(({ draft }) => [draft.row.id, draft]))
+  const invoices: Combined[] = []
+  const placed = groupBy(
+    issues.filter(issue => !waits(issue) && issue.draft.row.custom_fields.length === 0),
+    ({ inputs, request, final }) => `${combinedAt(inputs, request.window)} ${sameDocument(final.row)}`,
+  )
+  for (const own of placed.values()) {
+    const [first, ...others] = own.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
+    if (!first || others.length === 0) continue
+    const combined = combine([first, ...others], of)
+    invoices.push(combined)
+    for (const each of own) parts.set(each.draft.row.id, archived(each, combined.pending.row.id, of.now))
+  }
+  return { parts, waiting: new Set(left.map(({ draft }) => draft.row.id)), invoices }
+}
+
+/** As it would have been FINAL: so it can be verified by itself. */
+function archived({ draft, final: { row, lines } }: Issue, id: Id<'invo'>, now: Instant): PendingInvoice {
+  const { invoice_date, delivery_date, due_date, content, amount_excluding_tax, tax_amount, amount_including_tax } = row
+  const issued = {
+    invoice_date,
+    delivery_date,
+    due_date,
+    content,
+    amount_excluding_tax,
+    tax_amount,
+    amount_including_tax,
+  }
+  const values = { ...issued, status: 'ARCHIVED' as const, finalize_at: null, combined_into_id: id }
+  return changed(draft, now, values, lines ?? undefined)
+}
+
+/** The document of them. What wallets pay of their invoices, they pay of it instead. */
+function combine(own: Issues, { tenant, now, purse }: Of): Combined {
+  const [first, ...others] = own
+  const parts = [partOf(first), ...others.map(partOf)] as const
+  const request = requestOf(own)
+  for (const each of own) purse.take(ownRequest(each), nothingUsed(each.final.row))
+  const { balances } = purse.payers(request)
+  const joined = joinInvoices(parts, balances)
+  const pending = pendingOf(own, joined, { tenant, now })
+  purse.take({ ...request, invoiceId: pending.row.id }, joined.columns.content)
+  return { pending, balances }
+}
+
+const partOf = ({ inputs, request, draft }: Issue): Part => ({
+  invoiceId: draft.row.id,
+  subscriptionId: inputs.subscription.id,
+  priced: priceBeforeDocument(inputs, request),
+})
+
+const ownRequest = ({ inputs, request: { window }, draft }: Issue): FundsRequest & { readonly invoiceId: string } => ({
+  ...fundsRequest(inputs, { window, invoiceId: draft.row.id }),
+  invoiceId: draft.row.id,
+})
+
+const nothingUsed = ({ content: { wallet_balances: _paid, ...content } }: InvoiceRow): InvoiceRow['content'] => ({
+  ...content,
+  periods: [],
+})
+
+/** What all of them need from a purse, for the whole time that they bill. */
+function requestOf(own: Issues): FundsRequest {
+  const services = own.map(each => ownRequest(each).service)
+  const start = instantOf(Math.min(...services.map(service => service.start)))
+  const end = instantOf(Math.max(...services.map(service => service.end)))
+  return { ...ownRequest(own[0]), service: interval(start, end), invoiceId: null }
+}
+
+function pendingOf(
+  own: Issues,
+  { columns, lines, grants }: JoinedInvoice,
+  { tenant, now }: Pick<Of, 'tenant' | 'now'>,
+): PendingInvoice {
+  const rows = own.map(({ final }) => final.row)
+  const [{ billing_type, customer_id, billing_entity_id }] = rows as [InvoiceRow, ...InvoiceRow[]]
+  const counted = rows.flatMap(({ usage_counted_until: until }) => (until === null ? [] : [at(until)]))
+  const computed: ComputedInvoice = {
+    columns,
+    lines,
+    grants,
+    inputsHash: createHash('sha256')
+      .update(rows.map(row => row.inputs_hash).join(' '))
+      .digest('hex'),
+    usageCountedUntil: counted.length === 0 ? null : instantOf(Math.min(...counted)),
+  }
+  const draft = created(
+    { tenant, now },
+    {
+      ...UNTOUCHED,
+      ...columns,
+      own_notes: rows.flatMap(row => row.own_notes),
+      grants,
+      inputs_hash: computed.inputsHash,
+      invoice_number: null,
+      status: 'DRAFT',
+      producer: COMBINED_BILLING,
+      type: 'STANDARD',
+      billing_type,
+      customer_id,
+      billing_entity_id,
+      // Of none alone: its invoices hold their periods.
+      pricing_plan_subscription_id: null,
+      holds_period: false,
+      on_hold: false,
+      payment_status: 'UNPAID',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    lines,
+  )
+  return finalized(draft, now, computed)
+}
