@@ -140,6 +140,57 @@ describe('VOID', () => {
   })
 })
 
+describe('everything that changes one invoice, at once', () => {
+  const finalize = (tenant: TestTenant, url: string) => tenant.call('PATCH', url, { status: 'FINAL' })
+  const CALLS = {
+    finalize,
+    void: (tenant, url) => tenant.call('POST', `${url}/void`),
+    credit: (tenant, url) => tenant.call('POST', `${url}/credit`, {}),
+    refresh: (tenant, url) => tenant.call('POST', `${url}/refresh`, { types: ['FULL'] }),
+    note: (tenant, url) => tenant.call('PATCH', url, { notes: ['Order 7'] }),
+  } as const satisfies Record<string, (tenant: TestTenant, url: string) => Promise<unknown>>
+  type Call = keyof typeof CALLS
+  const BEFORE_VOID: readonly Call[] = ['finalize', 'credit', 'refresh', 'note', 'finalize', 'credit']
+  const numberOf = (row: Row): number => Number(row['invoice_number'].split('-').at(-1))
+
+  /** What became of a DRAFT that all of them were sent for at once. */
+  async function changedAtOnce(tenant: TestTenant, calls: readonly Call[]) {
+    const { draft } = await drafted(tenant)
+    const url = `/v1/invoices/${draft['id']}`
+    const answers = await Promise.all(calls.map(async call => ({ call, ...(await CALLS[call](tenant, url)) })))
+    const after = await succeed(tenant, 'GET', url)
+    const succeeded = answers.filter(({ status }) => status === 200)
+    for (const { call, status, body } of answers)
+      if (status !== 200) expect([call, status, body['code']]).toEqual([call, 400, 'INVALID_OPERATION'])
+    const isNoted = succeeded.some(({ call }) => call === 'note')
+    expect(after['notes']).toEqual(isNoted ? ['Order 7'] : [])
+    return { url, after, credits: succeeded.filter(({ call }) => call === 'credit').map(({ body }) => body) }
+  }
+
+  test('FINAL or VOID, credited once at most, and no number is lost or used twice', async () => {
+    const tenant = api.tenants.bTest
+    const numbers: number[] = []
+    const ofCredits: number[] = []
+    // One round without VOID, so that it becomes FINAL for certain.
+    for (const calls of [BEFORE_VOID, [...BEFORE_VOID, 'void'], ['void', ...BEFORE_VOID]] as const) {
+      const { url, after, credits } = await changedAtOnce(tenant, calls)
+      expect(calls === BEFORE_VOID ? ['FINAL'] : ['FINAL', 'VOID']).toContain(after['status'])
+      expect(credits.length).toBeLessThanOrEqual(after['status'] === 'FINAL' ? 1 : 0)
+      if (after['status'] === 'VOID') {
+        expect(after['invoice_number']).toBeNull()
+        continue
+      }
+      numbers.push(numberOf(after))
+      const [credit = await succeed(tenant, 'POST', `${url}/credit`, {})] = credits
+      const issued = await Promise.all([1, 2].map(() => finalize(tenant, `/v1/invoices/${credit['id']}`)))
+      expect(issued.map(({ status }) => status)).toEqual([200, 200])
+      ofCredits.push(numberOf(issued[0]?.body ?? {}))
+      expect(await refusal(tenant, 'POST', `${url}/credit`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
+    }
+    for (const each of [numbers, ofCredits]) expect(each).toEqual(each.map((_, index) => (each[0] ?? 0) + index))
+  })
+})
+
 describe('notes', () => {
   test('are printed below those of the tax, survive a refresh, and are fixed with the invoice', async () => {
     const tenant = api.tenants.aTest

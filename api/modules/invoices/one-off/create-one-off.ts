@@ -1,6 +1,7 @@
 // POST /v1/invoices: an invoice for what no subscription bills.
 import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -20,6 +21,8 @@ import { loadOneOffParties } from './compute-one-off.ts'
 import { announce, insertOneOff } from './insert-one-off.ts'
 import type { OneOffInvoiceBody, OneOffTerms } from './schema.ts'
 
+const HUNDRED = decimal('100')
+
 /** The default of subscriptions too. */
 const DUE = { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } } as const
 
@@ -28,6 +31,7 @@ const DUE = { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 3
  * field, for a customer, billing entity, currency or line that cannot be billed.
  */
 export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<InvoiceRow> {
+  checkPercentage(body.sales_tax_percentage ?? null)
   const customerId = await customerOf(uow, body)
   const billingEntityId = await billingEntityOf(uow, body)
   const terms = termsOf(body)
@@ -60,6 +64,13 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
     : null
   if (fields) await saveValues(uow, id, fields)
   return await announce(uow, id)
+}
+
+function checkPercentage(text: string | null): void {
+  if (text === null || (decimal(text).gte(ZERO) && decimal(text).lte(HUNDRED))) return
+  throw new AppError('INVALID_FIELD', 'sales_tax_percentage is from 0 to 100; "21" is 21 %.', {
+    field: 'sales_tax_percentage',
+  })
 }
 
 /** The customer by id or reference; if both are given, they must name the same customer. */
