@@ -2,13 +2,12 @@
 // their invoices stand and every notice of them is relayed. Then previews of some of them through the api.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { instantOf, interval } from '../../shared/time.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import type { Costs } from '../cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
-import { type Running, startModule } from '../processes.ts'
+import type { Running } from '../processes.ts'
+import { startApi, startWorker } from '../product.ts'
 import { peakMemoryMiB } from '../report.ts'
 import { type Setup, setUp } from '../setup.ts'
 import { caller, copyCustomers, LINES, makeTemplate } from './platform.ts'
@@ -45,33 +44,11 @@ export async function billingRuns(sizes: readonly number[]): Promise<{ runs: Run
     const clickhouseUrl = await setup.startClickHouse()
     const aggregator = await setup.startAggregator(clickhouseUrl, DATABASE)
     running.push(aggregator)
-    const shared = {
-      HOST: '127.0.0.1',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'info',
-      NATS_URL: setup.natsUrl,
-      CLICKHOUSE_URL: clickhouseUrl,
-      CLICKHOUSE_DATABASE: DATABASE,
-      INGEST_URL: 'http://127.0.0.1:9',
-      IDENTITY_URL: 'http://127.0.0.1:9',
-    }
-    const login = (role: Parameters<typeof loginOf>[1]): string => loginOf(setup.databaseUrl, role)
-    const apiPort = await freePort()
-    const api = await startModule('api/main', {
-      ...shared,
-      PORT: String(apiPort),
-      DATABASE_URL: login('millrace_app'),
-      KEYS_DATABASE_URL: login('millrace_gateway'),
-    })
+    const api = await startApi(setup, clickhouseUrl)
     running.push(api)
-    const worker = await startModule('api/worker', {
-      ...shared,
-      PORT: String(await freePort()),
-      DATABASE_URL: login('millrace_worker'),
-      APP_DATABASE_URL: login('millrace_app'),
-    })
+    const worker = await startWorker(setup, clickhouseUrl)
     running.push(worker)
-    return await measure(setup, { clickhouseUrl, api, apiPort, worker, aggregator, sizes })
+    return await measure(setup, { clickhouseUrl, api, worker, aggregator, sizes })
   } finally {
     for (const each of running.reverse()) await each.stop()
     await setup.stop()
@@ -81,16 +58,15 @@ export async function billingRuns(sizes: readonly number[]): Promise<{ runs: Run
 type Started = {
   readonly clickhouseUrl: string
   readonly api: Running
-  readonly apiPort: number
   readonly worker: Running
   readonly aggregator: Running
   readonly sizes: readonly number[]
 }
 
-async function measure(setup: Setup, { clickhouseUrl, api, apiPort, worker, aggregator, sizes }: Started) {
+async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, sizes }: Started) {
   const now = new Date()
   const monthAt = (ahead: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)
-  const call = caller(`http://127.0.0.1:${apiPort}`, setup.apiKey)
+  const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
   const last = interval(instantOf(monthAt(-1)), instantOf(monthAt(0)))
   // So that the invoice of the month before goes FINAL in the run that makes it.
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }

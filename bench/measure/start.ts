@@ -1,8 +1,7 @@
 // What a start of the api takes: processor time until it listens, which hardly depends on what else the machine does. On a busy
 // machine a start takes several times as long as its processor time.
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { cpuSeconds } from '../cpu.ts'
-import { startModule } from '../processes.ts'
+import { startApi } from '../product.ts'
 import type { Setup } from '../setup.ts'
 
 const STARTS = 5
@@ -12,18 +11,7 @@ export async function startCpuMs(setup: Setup, ingestUrl: string): Promise<numbe
   const clickhouseUrl = await setup.startClickHouse()
   const taken: number[] = []
   for (let each = 0; each < STARTS; each += 1) {
-    const api = await startModule('api/main', {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'info',
-      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
-      KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
-      NATS_URL: setup.natsUrl,
-      CLICKHOUSE_URL: clickhouseUrl,
-      INGEST_URL: ingestUrl,
-      IDENTITY_URL: ingestUrl,
-    })
+    const api = await startApi(setup, clickhouseUrl, { PORT: '0', INGEST_URL: ingestUrl, IDENTITY_URL: ingestUrl })
     const seconds = cpuSeconds(api.pid)
     await api.stop()
     if (seconds === null) return null

@@ -1,13 +1,13 @@
 // node dist/bench/reads/flood.js [events]: how long lists of events take on the clock, on a platform with so many events (a million by
 // default), while 5,000 a second come in through the gateway and the aggregator as they ship.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../infra/services/child.ts'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { METER_REFERENCE } from '../load/events.ts'
 import { BATCH, load } from '../measure/ingest.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
+import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
 import { eventCustomer, fillEvents } from './fill-events.ts'
 
@@ -26,27 +26,19 @@ const running: Running[] = []
 try {
   const clickhouseUrl = await setup.startClickHouse()
   running.push(await setup.startAggregator(clickhouseUrl, DATABASE))
-  const shared = { HOST: '127.0.0.1', METRICS_PORT: '0', LOG_LEVEL: 'info', NATS_URL: setup.natsUrl }
   const gateway = await startModule('ingest/main', {
-    ...shared,
+    HOST: '127.0.0.1',
     PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+    NATS_URL: setup.natsUrl,
     DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
     INGEST_RATE_LIVE: '100000000',
   })
   running.push(gateway)
-  const port = await freePort()
-  running.push(
-    await startModule('api/main', {
-      ...shared,
-      PORT: String(port),
-      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
-      KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
-      CLICKHOUSE_URL: clickhouseUrl,
-      CLICKHOUSE_DATABASE: DATABASE,
-      INGEST_URL: `http://127.0.0.1:${gateway.port}`,
-      IDENTITY_URL: 'http://127.0.0.1:9',
-    }),
-  )
+  const api = await startApi(setup, clickhouseUrl, { INGEST_URL: `http://127.0.0.1:${gateway.port}` })
+  running.push(api)
+  const { port } = api
   const client = createClickHouse(clickhouseUrl, DATABASE)
   const now = Date.now()
   await fillEvents(client, { tenant: setup.tenant, meter: METER_REFERENCE, events, end: now })

@@ -2,13 +2,12 @@
 // Fastify route over the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices,
 // or so many more over a year.
 import { Pool } from 'undici'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { caller, copyCustomers, makeTemplate, meterReference } from '../billing-run/platform.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
+import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
 import { eventCustomer, fillEvents } from './fill-events.ts'
 import { invoiceReads } from './invoice-reads.ts'
@@ -39,25 +38,9 @@ const running: Running[] = []
 try {
   const clickhouseUrl = await setup.startClickHouse()
   running.push(await setup.startAggregator(clickhouseUrl, DATABASE))
-  const login = (role: Parameters<typeof loginOf>[1]): string => loginOf(setup.databaseUrl, role)
-  const shared = {
-    HOST: '127.0.0.1',
-    METRICS_PORT: '0',
-    LOG_LEVEL: 'info',
-    NATS_URL: setup.natsUrl,
-    CLICKHOUSE_URL: clickhouseUrl,
-    CLICKHOUSE_DATABASE: DATABASE,
-    INGEST_URL: 'http://127.0.0.1:9',
-    IDENTITY_URL: 'http://127.0.0.1:9',
-  }
-  const port = await freePort()
-  const api = await startModule('api/main', {
-    ...shared,
-    PORT: String(port),
-    DATABASE_URL: login('millrace_app'),
-    KEYS_DATABASE_URL: login('millrace_gateway'),
-  })
+  const api = await startApi(setup, clickhouseUrl)
   running.push(api)
+  const { port } = api
   const bare = await startModule('bench/limits/bare-read', { DATABASE_URL: setup.databaseUrl })
   running.push(bare)
 
@@ -65,11 +48,10 @@ try {
   const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
   const template = await makeTemplate(call, new Date(now - 70 * DAY_MS).toISOString())
   const copied = await copyCustomers(setup, { template, from: 0, to: CUSTOMERS })
-  await makeInvoices(
-    setup.databaseUrl,
-    copied.map(({ subscriptionId }) => subscriptionId),
-    { ...shared, DATABASE_URL: login('millrace_worker'), APP_DATABASE_URL: login('millrace_app') },
-  )
+  await makeInvoices(setup, {
+    clickhouseUrl,
+    subscriptions: copied.map(({ subscriptionId }) => subscriptionId),
+  })
   if (invoices > 0) {
     await copyCustomers(setup, {
       template,

@@ -1,8 +1,8 @@
 // Invoices to read: a few that a billing run makes, and as many as are wanted that PostgreSQL makes, spread over a year.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../infra/services/child.ts'
-import { startModule } from '../processes.ts'
+import { startWorker } from '../product.ts'
+import type { Setup } from '../setup.ts'
 
 const POLL_MS = 500
 const YEAR_MS = 365 * 24 * 3_600_000
@@ -17,18 +17,17 @@ async function onDatabase(url: string, work: (database: pg.Client) => Promise<vo
   }
 }
 
-/** Bills these subscriptions by a worker with these settings, until none of them is due. */
+/** Bills these subscriptions by a worker of its own, until none of them is due. */
 export async function makeInvoices(
-  databaseUrl: string,
-  subscriptions: readonly string[],
-  env: Record<string, string>,
+  setup: Setup,
+  of: { readonly clickhouseUrl: string; readonly subscriptions: readonly string[] },
 ): Promise<void> {
-  await onDatabase(databaseUrl, async database => {
-    const worker = await startModule('api/worker', { ...env, PORT: String(await freePort()) })
+  await onDatabase(setup.databaseUrl, async database => {
+    const worker = await startWorker(setup, of.clickhouseUrl)
     try {
       await database.query(
         `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
-        [subscriptions],
+        [of.subscriptions],
       )
       await database.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)
       const waiting = 'select from pricing_plan_subscriptions where next_billing_at <= now() limit 1'

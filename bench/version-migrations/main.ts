@@ -2,12 +2,11 @@
 // subscriptions to another plan version, through the worker as it ships. They are spread over so many customers; one for each if absent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { type Call, caller, copyCustomers, makeTemplate } from '../billing-run/platform.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
-import { type Running, startModule } from '../processes.ts'
+import type { Running } from '../processes.ts'
+import { startApi, startWorker } from '../product.ts'
 import { type Setup, setUp } from '../setup.ts'
 
 const POLL_MS = 500
@@ -22,27 +21,11 @@ const running: Running[] = []
 try {
   const clickhouseUrl = await setup.startClickHouse()
   running.push(await setup.startAggregator(clickhouseUrl, DATABASE))
-  const login = (role: Parameters<typeof loginOf>[1]): string => loginOf(setup.databaseUrl, role)
-  const shared = {
-    HOST: '127.0.0.1',
-    METRICS_PORT: '0',
-    NATS_URL: setup.natsUrl,
-    CLICKHOUSE_URL: clickhouseUrl,
-    CLICKHOUSE_DATABASE: DATABASE,
-    INGEST_URL: 'http://127.0.0.1:9',
-    IDENTITY_URL: 'http://127.0.0.1:9',
-  }
-  const port = await freePort()
-  const keys = { DATABASE_URL: login('millrace_app'), KEYS_DATABASE_URL: login('millrace_gateway') }
-  running.push(await startModule('api/main', { ...shared, ...keys, PORT: String(port) }))
-  const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
+  const api = await startApi(setup, clickhouseUrl)
+  running.push(api)
+  const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
   const { from, to } = await versions(setup, call)
-  const worker = await startModule('api/worker', {
-    ...shared,
-    PORT: String(await freePort()),
-    DATABASE_URL: login('millrace_worker'),
-    APP_DATABASE_URL: login('millrace_app'),
-  })
+  const worker = await startWorker(setup, clickhouseUrl)
   running.push(worker)
   const pids = { ...setup.pids, worker: worker.pid }
   const { id } = await measured('preview', pids, 'PREVIEWED', call, () =>

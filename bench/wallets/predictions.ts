@@ -3,8 +3,6 @@
 
 import { findStaleBuckets, rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
 import { findStaleDays, rollDays } from '../../aggregator/rollups/roll-days.ts'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
 import {
   type Call,
@@ -21,7 +19,8 @@ import type { Costs } from '../cpu.ts'
 import { COUNTER_DIGITS } from '../load/events.ts'
 import type { LoadOptions, LoadResult } from '../load/generator.ts'
 import { DATABASE } from '../measure/readable.ts'
-import { type Running, runModule, startModule } from '../processes.ts'
+import { type Running, runModule } from '../processes.ts'
+import { startApi, UNLIMITED } from '../product.ts'
 import { type Setup, setUp } from '../setup.ts'
 
 const EVENTS = 1_000_000
@@ -49,22 +48,8 @@ export async function costPredictions(): Promise<Predictions> {
   try {
     const clickhouseUrl = await setup.startClickHouse()
     running.push(await setup.startAggregator(clickhouseUrl, DATABASE))
-    const port = await freePort()
-    const api = await startModule('api/main', {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'info',
-      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
-      KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
-      NATS_URL: setup.natsUrl,
-      CLICKHOUSE_URL: clickhouseUrl,
-      CLICKHOUSE_DATABASE: DATABASE,
-      INGEST_URL: 'http://127.0.0.1:9',
-      IDENTITY_URL: 'http://127.0.0.1:9',
-      API_RATE_CREDENTIAL: '100000',
-      API_RATE_ADDRESS: '100000',
-    })
+    const api = await startApi(setup, clickhouseUrl, UNLIMITED)
+    const { port } = api
     running.push(api)
     const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
     const month = new Date()

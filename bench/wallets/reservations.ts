@@ -3,16 +3,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { type Body, type Call, caller } from '../billing-run/platform.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import type { Costs } from '../cpu.ts'
 import { COUNTER_DIGITS } from '../load/events.ts'
 import type { LoadOptions, LoadResult } from '../load/generator.ts'
 import { measureFlushes } from '../measure/flush.ts'
-import { DATABASE } from '../measure/readable.ts'
-import { runModule, startModule } from '../processes.ts'
+import { runModule } from '../processes.ts'
+import { startApi, UNLIMITED } from '../product.ts'
 import { type Setup, setUp } from '../setup.ts'
 
 const CLIENTS = 64
@@ -41,22 +39,8 @@ export async function walletReservations(): Promise<{ hot: Reservations; many: R
   const setup = await setUp()
   try {
     await ageLog(setup.databaseUrl)
-    const port = await freePort()
-    const api = await startModule('api/main', {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'info',
-      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
-      KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
-      NATS_URL: setup.natsUrl,
-      CLICKHOUSE_URL: await setup.startClickHouse(),
-      CLICKHOUSE_DATABASE: DATABASE,
-      INGEST_URL: 'http://127.0.0.1:9',
-      IDENTITY_URL: 'http://127.0.0.1:9',
-      API_RATE_CREDENTIAL: '100000',
-      API_RATE_ADDRESS: '100000',
-    })
+    const api = await startApi(setup, await setup.startClickHouse(), UNLIMITED)
+    const { port } = api
     try {
       const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
       const wallets = await makeWallets(call, CLIENTS + 1)

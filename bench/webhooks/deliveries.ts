@@ -2,13 +2,11 @@
 // ships. First as many deliveries as it can make, then the age of events at healthy endpoints, without dead ones and beside them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../infra/services/child.ts'
-import { loginOf } from '../../shared/testing/database-logins.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import type { Costs } from '../cpu.ts'
-import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
-import { type Setup, setUp } from '../setup.ts'
+import { startWorker } from '../product.ts'
+import { setUp } from '../setup.ts'
 
 const TENANTS = 100
 const WEBHOOKS_EACH = 100
@@ -42,7 +40,10 @@ export async function webhookDeliveries(): Promise<Deliveries> {
     running.push(receiver)
     await owner.connect()
     await seed(owner, receiver.port)
-    const worker = await startWorker(setup)
+    const worker = await startWorker(setup, await setup.startClickHouse(), {
+      LOG_LEVEL: 'warn',
+      OUTBOUND_NETWORKS: '127.0.0.0/8',
+    })
     running.push(worker)
     const at = { owner, receiver: `http://127.0.0.1:${receiver.port}` }
     await burst(at, 1) // what was just started compiles what it runs
@@ -72,26 +73,6 @@ export async function webhookDeliveries(): Promise<Deliveries> {
     for (const each of running.reverse()) await each.stop()
     await setup.stop()
   }
-}
-
-async function startWorker(setup: Setup): Promise<Running> {
-  const port = await freePort()
-  return await startModule(
-    'api/worker',
-    {
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      LOG_LEVEL: 'warn',
-      NATS_URL: setup.natsUrl,
-      CLICKHOUSE_URL: await setup.startClickHouse(),
-      CLICKHOUSE_DATABASE: DATABASE,
-      INGEST_URL: 'http://127.0.0.1:9',
-      DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_worker'),
-      APP_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
-      OUTBOUND_NETWORKS: '127.0.0.0/8',
-    },
-    port,
-  )
 }
 
 async function seed(owner: pg.Client, port: number): Promise<void> {
