@@ -84,6 +84,18 @@ describe('a year', () => {
     ).toEqual(['DRAFT', 'OPEN'])
   })
 
+  test('of two subscriptions that combine is one invoice a month', async () => {
+    const subscription = { combine: true }
+    const { billed, clock } = await living({ subscription })
+    const { customer_id, billing_entity_id } = await subscriptionOf(billed)
+    const shared = { ...subscription, customer_id, billing_entity_id }
+    const other = await billedSubscription(tenant, { start_at: start, fee: '50', subscription: shared })
+    expect((await advance(clock, '2025-04-01T00:00:00Z')).body['failures']).toEqual([])
+    const finals = (await invoicesOf(billed)).filter(({ status }) => status === 'FINAL')
+    expect(finals.map(amountOf)).toEqual(['150.00', '150.00', '150.00'])
+    expect((await invoicesOf(other)).filter(({ status }) => status === 'FINAL')).toEqual(finals)
+  })
+
   test('in steps gives the same as at once', async () => {
     const [one, many] = [await living(), await living()]
     await advance(one.clock, '2025-06-15T12:00:00Z')
