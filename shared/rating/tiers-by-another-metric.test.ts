@@ -39,3 +39,11 @@ test('the units of the tiers still sum to what was used', () => {
     }),
   )
 })
+
+test('tiers of numbers charge units and no events, whatever decides on the tier', () => {
+  const volume = numberVolume(decimal('1000'), decimal('7'))
+  for (const options of [{}, { position: decimal('50') }]) {
+    const { charges } = rate(price('TIERED', ...TIERS), volume, options)
+    expect(charges.map(({ events }) => plain(events))).toEqual(charges.map(() => '0'))
+  }
+})

@@ -118,9 +118,11 @@ function inGroups(terms: readonly PriceTerm[]): PriceTerm[] {
     const name = term.config.volume_group_reference
     const inSame = (other: PriceTerm) =>
       other !== term &&
+      // Seats and the like have no usage to add, though prices saved before may name a group.
+      isMetered(other) &&
       other.config.volume_group_reference === name &&
       other.pricing.pricing_plan_version_id === term.pricing.pricing_plan_version_id
-    const group = name ? terms.filter(inSame) : []
+    const group = name && isMetered(term) ? terms.filter(inSame) : []
     return group.length === 0 ? term : { ...term, group }
   })
 }

@@ -171,8 +171,10 @@ function checkCounts(config: PricingItemConfig, model: Priced['model'], field: s
 function checkTiering(config: PricingItemConfig, priced: Priced, field: string): void {
   const { pricing_type: type, tiering_conditions: conditions, volume_group_reference: group } = config
   for (const [name, given] of Object.entries({ tiering_conditions: conditions, volume_group_reference: group })) {
-    if (!given || findPriceModel(type)?.placed) continue
-    refuse('INVALID_FIELD', `${field}.${name}`, `${type} has no tiers that usage is placed on; leave ${name} out.`)
+    if (!given) continue
+    const of = priced.model === 'USAGE_BASED' ? type : `A ${priced.model} item`
+    if (priced.model === 'USAGE_BASED' && findPriceModel(type)?.placed) continue
+    refuse('INVALID_FIELD', `${field}.${name}`, `${of} has no tiers that usage is placed on; leave ${name} out.`)
   }
   const isOther = conditions || (priced.model === 'USAGE_BASED' && priced.tieringMetric === true)
   if (group && isOther) {

@@ -185,7 +185,8 @@ function tieringConditions(
   )
 }
 
-function groupMembers(
+/** The prices of an item that find their tier together with others. */
+export function groupMembers(
   item: PricingItem,
   productItem: ProductItem | undefined,
   measures: ReadonlyMap<string, Measure>,

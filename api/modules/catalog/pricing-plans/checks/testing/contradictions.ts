@@ -271,11 +271,12 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
   ['nothing included', NUMBERS, one({ ...FLAT, default_included_volume: {} }), `${AT}.default_included_volume`],
   // Which usage decides on the tier.
   [
-    'conditions of tiers without tiers',
-    NUMBERS,
-    one({ ...FLAT, volume_group_reference: 'g' }),
+    'a group of seats',
+    PER_SEAT,
+    one({ ...tiers(to('9'), null), volume_group_reference: 'g' }),
     `${AT}.volume_group_reference`,
   ],
+  ['a group without tiers', NUMBERS, one({ ...FLAT, volume_group_reference: 'g' }), `${AT}.volume_group_reference`],
   [
     'a group whose tier other usage finds',
     BY_SEATS,
