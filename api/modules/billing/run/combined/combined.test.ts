@@ -2,7 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
+import { newId } from '../../../../../shared/ids.ts'
 import { at, formatInstant, instantOf } from '../../../../../shared/time.ts'
+import { NO_PAYERS } from '../../../invoices/funds.ts'
 import type { Discount } from '../../../subscriptions/clauses/discount-schema.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { BillingInputs, SubscriptionInput } from '../../terms/billing-inputs.ts'
@@ -14,8 +16,11 @@ import { usageNeeds } from '../../usage/usage-needs.ts'
 import type { Target } from '../advance-invoices.ts'
 import { type InvoiceRequest, priceBeforeDocument, priceInvoice } from '../price-invoice.ts'
 import { keyOfWindow, type SubscriptionInvoice } from '../subscription-invoices.ts'
+import type { Issue } from './issue.ts'
+import { issueTogether } from './issue-together.ts'
 import { joinedKey, joinInvoices, type Part } from './join-invoices.ts'
 import { combinedAt, combinedWith, together } from './match.ts'
+import { leaveTogether } from './siblings.ts'
 
 const START = '2026-03-01T00:00:00Z'
 const wallet = (available: string) => ({
@@ -334,5 +339,41 @@ describe('they become FINAL together', () => {
         .slice(-2),
     ).toEqual([true, false])
     expect(found.get('a')?.at(-1)?.closes).toBe(false)
+  })
+})
+
+describe('in a run', () => {
+  const states = (...ids: string[]) => ids.map(id => [id, { inputs: inputsOf({ id }) }] as const)
+
+  test('all wait for the next one where one has granted what invoices of it could not spend yet', () => {
+    const issueOf = (inputs: BillingInputs): Issue => {
+      const row = { id: `invoice ${inputs.subscription.id}`, custom_fields: [], content: {} }
+      const request = requestOf(inputs, { id: inputs.subscription.id })
+      return { inputs, request, draft: { row }, final: { row } } as unknown as Issue
+    }
+    const [one, other] = [inputsOf({ id: 'a' }), inputsOf({ id: 'b' })]
+    const stranger = { ...one, customer: { ...one.customer, id: 'stranger' } }
+    const purse = { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO }
+    const tenant = { platformId: newId('plat'), environment: 'TEST' as const }
+    const steps = [one, other, stranger].map(inputs => ({
+      inputs,
+      step: { issues: inputs === other ? [] : [issueOf(inputs)], granted: inputs === other },
+    }))
+    const { waiting, parts, invoices } = issueTogether(steps, { tenant, now: at(START), purse })
+    expect([[...waiting], [...parts.keys()], invoices]).toEqual([['invoice a'], ['invoice a'], []])
+  })
+
+  test.each<[string, { readonly kind: string } | null | undefined, string[]]>([
+    ['one that another run holds keeps the others for later', { kind: 'ALONE' }, ['other']],
+    ['one that changed has the others read again', null, ['other']],
+    ['one that failed keeps no other waiting', { kind: 'FAILED' }, ['b', 'other']],
+  ])('%s', (_title, outcome, expected) => {
+    const all = new Map(states('a', 'b'))
+    const lone = { inputs: exampleInputs({ start: START, items: [] }) }
+    const held = new Map([...states('b'), ['other', lone] as const]) as Parameters<typeof leaveTogether>[1]
+    const left = new Map([['a', outcome ?? null]])
+    leaveTogether(all, held, left)
+    expect([...held.keys()]).toEqual(expected)
+    expect(left.get('b')).toEqual(expected.includes('b') ? undefined : outcome)
   })
 })
