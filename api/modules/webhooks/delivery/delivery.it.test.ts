@@ -1,89 +1,21 @@
-// Deliveries with a real database: order, retries, disabling, leases, and repeats after a crash. The test sets the
-// clock.
-import fc from 'fast-check'
+// Deliveries with a real database: order, retries, disabling and the penalty box. The test sets the clock.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
-import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { runJob } from '../../../jobs/testing/run-job.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
-import type { Post, PostOutcome } from '../request/post.ts'
-import type { WebhookRequest } from '../request/request.ts'
+import type { Post } from '../request/post.ts'
 import { type DeliveryRig, openDeliveryRig } from '../testing/delivery-rig.ts'
 import { startReceiver } from '../testing/receiver.ts'
-import { webhookJobs } from './jobs.ts'
+import { emailOf, FAILED, MINUTE_MS, nameOf, OK, recordDeliveries, START } from '../testing/record-deliveries.ts'
 import { takeQueues } from './queue-store.ts'
-import { sendDue } from './sender.ts'
 
 let rig: DeliveryRig
+const { book, begin, customer, names, pass, post, read, send, tenant, webhook } = recordDeliveries(() => rig)
 beforeAll(async () => {
   rig = await openDeliveryRig()
 })
 afterAll(() => rig?.close())
-beforeEach(async () => {
-  await rig.api.sql('delete from webhooks')
-  // Remove what the previous test left: a webhook gets only events placed in the order after it was created.
-  await rig.relay()
-  now = START
-  rig.api.clock.set(now)
-  sent = []
-  answers = () => OK
-})
-
-const START = Date.parse('2026-03-11T10:00:00Z')
-const MINUTE_MS = 60_000
-let now: number
-const pass = (minutes: number): void => {
-  now += minutes * MINUTE_MS
-  rig.api.clock.set(now)
-}
-
-const OK: PostOutcome = { succeeded: true, responseCode: 200, cause: null, durationMs: 5 }
-const FAILED: PostOutcome = { succeeded: false, responseCode: 503, cause: 'The endpoint answered 503.', durationMs: 5 }
-
-/** What was sent: to which address, as which event, with which type and object, and when. */
-type Sent = { path: string; eventId: string; type: string; name: string; at: number; body: string }
-let sent: Sent[]
-let answers: (request: Sent) => PostOutcome
-const post: Post = async ({ url, headers, body }: WebhookRequest) => {
-  const { type, data } = JSON.parse(body)
-  const one = {
-    path: new URL(url).pathname,
-    eventId: String(headers['X-EVENT-ID']),
-    type,
-    name: nameOf(data),
-    at: now,
-    body,
-  }
-  sent.push(one)
-  return answers(one)
-}
-const send = (more = {}) => rig.send({ post, ...more })
-const tenant = () => rig.api.tenants.aLive
-
-let counter = 0
-async function webhook(more: object = {}): Promise<Row> {
-  counter += 1
-  const { status, body } = await tenant().call('POST', '/v1/webhooks', {
-    reference: `hook-${counter}`,
-    name: 'Hook',
-    url: `https://hooks.example.com/${counter}`,
-    included_actions: ['CUSTOMER.CREATED', 'CUSTOMER.UPDATED'],
-    ...more,
-  })
-  if (status !== 201) throw new Error(JSON.stringify(body))
-  return body
-}
-const read = async (id: unknown) => (await tenant().call('GET', `/v1/webhooks/${id}`)).body
-async function customer(name: string, of = tenant()): Promise<Row> {
-  const { status, body } = await of.call('POST', '/v1/customers', { type: 'INDIVIDUAL', email: emailOf(name) })
-  if (status !== 201) throw new Error(JSON.stringify(body))
-  return body
-}
-// The name of a customer in these tests is its e-mail address, which may change and need not be unique.
-const emailOf = (name: string): string => `${name.replaceAll(' ', '-')}@example.com`
-const nameOf = (data: Row): string => String(data['email']).split('@')[0] ?? ''
-const names = () => sent.map(({ name }) => name)
+beforeEach(begin)
 
 describe('what is sent', () => {
   test('is each change committed after the webhook was created, of its types, in order, once', async () => {
@@ -97,12 +29,12 @@ describe('what is sent', () => {
     await rig.relay()
     await send()
     await send()
-    expect(sent.map(({ type, name }) => [type, name])).toEqual([
+    expect(book.sent.map(({ type, name }) => [type, name])).toEqual([
       ['CUSTOMER.CREATED', 'a'],
       ['CUSTOMER.CREATED', 'b'],
       ['CUSTOMER.CREATED', 'c'],
     ])
-    expect(new Set(sent.map(({ eventId }) => eventId)).size).toBe(3)
+    expect(new Set(book.sent.map(({ eventId }) => eventId)).size).toBe(3)
   })
 
   test.each([
@@ -125,7 +57,7 @@ describe('what is sent', () => {
     await tenant().call('DELETE', `/v1/customers/${id}`)
     await rig.relay()
     await send()
-    expect(sent.map(({ type }) => type)).toEqual(types)
+    expect(book.sent.map(({ type }) => type)).toEqual(types)
   })
 
   test('has the resource as the API returns it and, where configured, its previous data', async () => {
@@ -136,7 +68,7 @@ describe('what is sent', () => {
     await rig.relay()
     await send()
     const bodies = (webhookOf: Row) =>
-      sent.filter(({ path }) => webhookOf['url'].endsWith(path)).map(({ body }) => JSON.parse(body))
+      book.sent.filter(({ path }) => webhookOf['url'].endsWith(path)).map(({ body }) => JSON.parse(body))
     const payload = (answer: typeof created, type: string) => ({
       created_at: answer.body['updated_at'],
       type,
@@ -154,15 +86,15 @@ describe('what is sent', () => {
     const { id } = await customer('x')
     await tenant().call('PATCH', `/v1/customers/${id}`, { email: emailOf('y') })
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     await send()
     await tenant().call('PATCH', `/v1/customers/${id}`, { email: emailOf('z') })
     await tenant().call('DELETE', `/v1/customers/${id}`)
     pass(2)
     await send()
-    expect(sent).toHaveLength(2)
-    expect(sent[1]?.body).toBe(sent[0]?.body)
-    expect(sent[1]?.eventId).toBe(sent[0]?.eventId)
+    expect(book.sent).toHaveLength(2)
+    expect(book.sent[1]?.body).toBe(book.sent[0]?.body)
+    expect(book.sent[1]?.eventId).toBe(book.sent[0]?.eventId)
   })
 })
 
@@ -170,22 +102,22 @@ describe('a failure', () => {
   test('blocks what is behind it, shows in the webhook, and is cleared by a success', async () => {
     const { id } = await webhook()
     const other = await webhook()
-    answers = ({ path }) => (other['url'].endsWith(path) ? OK : FAILED)
+    book.answers = ({ path }) => (other['url'].endsWith(path) ? OK : FAILED)
     for (const name of ['a', 'b']) await customer(name)
     await rig.relay()
     await send()
-    expect(sent.filter(({ path }) => other['url'].endsWith(path)).map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(book.sent.filter(({ path }) => other['url'].endsWith(path)).map(({ name }) => name)).toEqual(['a', 'b'])
     const failing = await read(id)
     expect(failing['penalty_box_data']).toEqual({
       retry_count: 1,
       retry_at: '2026-03-11T10:02:00Z',
       cause: 'The endpoint answered 503.',
-      event_id: sent.find(({ name }) => name === 'a')?.eventId,
-      payload: sent.find(({ name }) => name === 'a')?.body,
+      event_id: book.sent.find(({ name }) => name === 'a')?.eventId,
+      payload: book.sent.find(({ name }) => name === 'a')?.body,
     })
     expect((await read(other['id']))['penalty_box_data']).toBeNull()
-    answers = () => OK
-    sent = []
+    book.answers = () => OK
+    book.sent = []
     pass(1)
     await send()
     expect(names()).toEqual([])
@@ -193,7 +125,7 @@ describe('a failure', () => {
     await customer('c')
     await rig.relay()
     await send()
-    expect(names().filter((_, index) => !other['url'].endsWith(sent[index]?.path ?? ''))).toEqual(['a', 'b', 'c'])
+    expect(names().filter((_, index) => !other['url'].endsWith(book.sent[index]?.path ?? ''))).toEqual(['a', 'b', 'c'])
     expect((await read(id))['penalty_box_data']).toBeNull()
   })
 
@@ -202,26 +134,26 @@ describe('a failure', () => {
     await customer('x')
     await customer('behind')
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     await send()
     while ((await read(id))['active']) {
       // To the minute: nothing is due a moment earlier.
       const retryAt = Date.parse((await read(id))['penalty_box_data'].retry_at)
-      now = retryAt - 1
-      rig.api.clock.set(now)
-      const before = sent.length
+      book.now = retryAt - 1
+      rig.api.clock.set(book.now)
+      const before = book.sent.length
       await send()
-      expect(sent).toHaveLength(before)
-      now = retryAt
-      rig.api.clock.set(now)
+      expect(book.sent).toHaveLength(before)
+      book.now = retryAt
+      rig.api.clock.set(book.now)
       await send()
-      expect(sent).toHaveLength(before + 1)
+      expect(book.sent).toHaveLength(before + 1)
     }
-    const minutes = sent.map(({ at }) => (at - START) / MINUTE_MS)
+    const minutes = book.sent.map(({ at }) => (at - START) / MINUTE_MS)
     expect(minutes.slice(0, 10)).toEqual([0, 2, 6, 14, 30, 62, 126, 254, 510, 1_022])
     expect(minutes.slice(10)).toEqual(Array.from({ length: 10 }, (_, index) => 1_022 + 512 * (index + 1)))
     expect(minutes.at(-1)).toBe(6_142)
-    expect(sent).toHaveLength(20)
+    expect(book.sent).toHaveLength(20)
     expect(new Set(names())).toEqual(new Set(['x']))
     const disabled = await read(id)
     expect(disabled).toMatchObject({
@@ -238,13 +170,13 @@ describe('a failure', () => {
       20,
     )
     // What waited, and what happens while it is off, is skipped; deliveries start again with events after it is active.
-    answers = () => OK
-    sent = []
+    book.answers = () => OK
+    book.sent = []
     await customer('while disabled')
     await rig.relay()
     pass(600)
     await send()
-    expect(sent).toEqual([])
+    expect(book.sent).toEqual([])
     for (const call of ['send-test', 'send-penalty-box-payload']) {
       expect((await tenant().call('POST', `/v1/webhooks/${id}/${call}`)).body).toMatchObject({
         code: 'INVALID_OPERATION',
@@ -263,7 +195,7 @@ describe('a failure', () => {
     const { id } = await webhook()
     await customer('old')
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     await send()
     pass(5 * 24 * 60)
     await customer('new')
@@ -273,8 +205,8 @@ describe('a failure', () => {
     pass(2 * 24 * 60)
     await send()
     expect(names()).toEqual(['old', 'old', 'new'])
-    expect((await read(id))['penalty_box_data']).toMatchObject({ retry_count: 3, event_id: sent[2]?.eventId })
-    answers = () => OK
+    expect((await read(id))['penalty_box_data']).toMatchObject({ retry_count: 3, event_id: book.sent[2]?.eventId })
+    book.answers = () => OK
     pass(8)
     await send()
     expect(names().at(-1)).toBe('new')
@@ -294,12 +226,12 @@ describe('a failure', () => {
     const { id } = await webhook()
     await customer('x')
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     const mails = () =>
       rig.api.sql(`select user_id, kind, data from identity_mails where kind like 'WEBHOOK%' order by created_at, id`)
     const step = async () => {
-      now = Date.parse((await read(id))['penalty_box_data']?.retry_at ?? new Date(now).toISOString())
-      rig.api.clock.set(now)
+      book.now = Date.parse((await read(id))['penalty_box_data']?.retry_at ?? new Date(book.now).toISOString())
+      rig.api.clock.set(book.now)
       await send()
     }
     for (let failure = 1; failure <= 15; failure += 1) await step()
@@ -327,7 +259,7 @@ describe('the penalty box', () => {
     expect((await resend(id)).body).toMatchObject({ code: 'INVALID_OPERATION' })
     for (const name of ['a', 'b']) await customer(name)
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     await send()
     const before = (await read(id))['penalty_box_data']
     expect((await resend(id)).body).toEqual({ successful: false, message: 'The endpoint refused the connection.' })
@@ -339,8 +271,8 @@ describe('the penalty box', () => {
     expect(receiver.received.map(({ body }) => nameOf(JSON.parse(body).data))).toEqual(['a'])
     await receiver.close()
     expect((await read(id))['penalty_box_data']).toBeNull()
-    answers = () => OK
-    sent = []
+    book.answers = () => OK
+    book.sent = []
     await send()
     expect(names()).toEqual(['b'])
     const attempts = await rig.api.sql(
@@ -367,7 +299,7 @@ describe('the penalty box', () => {
     const { id } = await webhook()
     await customer('a')
     await rig.relay()
-    answers = () => FAILED
+    book.answers = () => FAILED
     await send()
     pass(2)
     expect(await takeQueues(rig.system, { isSlow: true, limit: 10 })).toHaveLength(1)
@@ -405,120 +337,5 @@ describe('switching off', () => {
     expect(await rig.api.sql('select next_attempt_at, leased_until from webhook_queues')).toMatchObject([
       { next_attempt_at: null },
     ])
-  })
-})
-
-describe('whatever dies, and however many workers there are', () => {
-  test.each(['webhooks.before-record', 'webhooks.after-record'])(
-    'a worker that dies at %s repeats with the same ids and loses nothing',
-    async point => {
-      await webhook()
-      for (const name of ['a', 'b']) await customer(name)
-      await rig.relay()
-      await expect(send({ failpoints: createFailpoints(`${point}:error`) })).rejects.toThrow('failpoint')
-      await customer('c')
-      await rig.relay()
-      // Its lease keeps others from the queue until it ends.
-      pass(0.5)
-      await send()
-      pass(1)
-      await send()
-      const first = point === 'webhooks.before-record' ? ['a', 'b', 'a', 'b', 'c'] : ['a', 'b', 'c']
-      expect(names()).toEqual(first)
-      expect(new Set(sent.map(({ eventId }) => eventId)).size).toBe(3)
-    },
-  )
-
-  test('a worker that wakes up after its lease records nothing over the one that took it', async () => {
-    await webhook()
-    await customer('a')
-    await rig.relay()
-    let wake = (): void => undefined
-    const asleep = new Promise<void>(resolve => {
-      wake = resolve
-    })
-    const slow = sendDue({ ...rig.deps, post: () => asleep.then(() => FAILED) }, false)
-    await expect.poll(() => rig.api.sql(`select 1 from webhook_queues where fence = 1`)).toHaveLength(1)
-    pass(2)
-    await send()
-    expect(names()).toEqual(['a'])
-    wake()
-    await slow
-    expect(await rig.api.sql('select failures, next_attempt_at from webhook_queues')).toEqual([
-      { failures: 0, next_attempt_at: null },
-    ])
-  })
-
-  test('an event committed while its queue is being sent is sent next, without waiting for another', async () => {
-    await webhook()
-    await customer('a')
-    await rig.relay()
-    const during: Post = async request => {
-      if (sent.length === 0) {
-        await customer('b')
-        await rig.relay()
-      }
-      return post(request)
-    }
-    await rig.send({ post: during })
-    expect(names()).toEqual(['a', 'b'])
-  })
-
-  test('a webhook that was not woken is found', async () => {
-    await webhook()
-    await customer('a')
-    await rig.relay()
-    await rig.api.sql('update webhook_queues set next_attempt_at = null')
-    await send()
-    expect(names()).toEqual([])
-    await runJob(webhookJobs, 'find-waiting-webhooks', rig.jobDeps)
-    await send()
-    expect(names()).toEqual(['a'])
-    // A queue without matching events moves on.
-    await webhook({ included_actions: ['INVOICE.PAID'] })
-    await customer('b')
-    await rig.relay()
-    await runJob(webhookJobs, 'find-waiting-webhooks', rig.jobDeps)
-    await send()
-    expect(await rig.api.sql('select 1 from webhook_queues where next_attempt_at is not null')).toEqual([])
-  })
-
-  test('each webhook gets the order of commits, with repeats and nothing missing, whatever fails and dies', async () => {
-    const failure = fc.constantFrom('no', 'no', 'answer', 'before-record', 'after-record')
-    await fc.assert(
-      fc.asyncProperty(fc.array(failure, { minLength: 5, maxLength: 12 }), async faults => {
-        await rig.api.sql('delete from webhooks')
-        sent = []
-        const hooks = [await webhook(), await webhook()]
-        const made: string[] = []
-        for (const fault of faults) {
-          const name = `n${made.length}`
-          made.push(name)
-          await customer(name)
-          await rig.relay()
-          answers = () => (fault === 'answer' && sent.length % 2 === 0 ? FAILED : OK)
-          const dies = fault.endsWith('record') ? { failpoints: createFailpoints(`webhooks.${fault}:error`) } : {}
-          await send(dies).catch(() => undefined)
-          pass(3)
-        }
-        answers = () => OK
-        // Long enough for the last failure, and for the last lease.
-        for (let round = 0; round < 3; round += 1) {
-          pass(600)
-          await send()
-        }
-        for (const hook of hooks) {
-          const own = sent.filter(({ path }) => hook['url'].endsWith(path)).map(({ name }) => made.indexOf(name))
-          // Each event is the next one, or one that was sent before.
-          let highest = -1
-          for (const index of own) {
-            expect(index).toBeLessThanOrEqual(highest + 1)
-            highest = Math.max(highest, index)
-          }
-          expect(highest).toBe(made.length - 1)
-        }
-      }),
-      { numRuns: 8 },
-    )
   })
 })
