@@ -29,9 +29,9 @@ async function subscribed() {
   const schedule: Row = data[0]
   const version = schedule['pricing_plan_version_id']
   const [priced] = await api.sql('select id, items from pricings where pricing_plan_version_id = $1', [version])
-  const { id: pricing, items } = priced as { id: string; items: { configs: [{ id: string }] }[] }
+  const { id: pricing, items } = priced as { id: string; items: { id: string; configs: [{ id: string }] }[] }
   const [metered = '', fee = ''] = items.map(({ configs: [config] }) => config.id)
-  return { subscriptionId, schedule, pricing, metered, fee }
+  return { subscriptionId, schedule, pricing, metered, fee, meteredItem: items[0]?.id ?? '' }
 }
 const patch = (schedule: Row, body: unknown) => tenant.call('PATCH', `${SCHEDULES}/${schedule['id']}`, body)
 
@@ -126,4 +126,24 @@ test('are refused where they say nothing, two things, or what the plan does not 
   ]
   for (const [body, field, code] of refused)
     expect((await patch(schedule, body)).body, field).toMatchObject({ field, code })
+})
+
+test('of units are refused where the number of events decides on the tier', async () => {
+  const { subscriptionId, schedule, pricing, metered, meteredItem } = await subscribed()
+  const bands = [{ amount: eur('1'), tier_top_bound: { count: '9' } }, { amount: eur('2') }]
+  const config = { original_pricing_item_config_id: metered, pricing_type: 'TIERED', bands }
+  const items = [{ original_pricing_item_id: meteredItem, configs: [config] }]
+  const later = (value: object) =>
+    tenant.call('POST', `${SCHEDULES}?set_previous_end_at=true`, {
+      pricing_plan_subscription_id: subscriptionId,
+      pricing_plan_version_id: schedule['pricing_plan_version_id'],
+      start_at: '2026-05-01T00:00:00Z',
+      override_pricings: [{ original_pricing_id: pricing, items }],
+      commitment: { pricing_item_configs: [{ ids: [metered], ...value }] },
+    })
+  expect(await later({ meter_value_calculation: { number: '5' } })).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_FIELD', field: 'commitment.pricing_item_configs.0.ids.0' },
+  })
+  expect(await later({ amount: eur('5') })).toMatchObject({ status: 201 })
 })
