@@ -7,6 +7,7 @@ import { GATE } from '../catalog/as-code/revenue-gate.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { CHOSEN_ACCEPTORS } from '../invoices/chosen-acceptors.ts'
 import { onSeededLine } from '../invoices/line-fixture.ts'
+import { REPROCESS_OF } from '../invoices/reprocess-of.ts'
 import { NEXT_INVOICES } from '../subscriptions/next-invoices.ts'
 import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
@@ -22,6 +23,7 @@ import { persistDataRoutes } from './persist-data/routes.ts'
 import { REPROCESS_EFFECTS } from './reprocess/effects.ts'
 import { reprocessResource } from './reprocess/reprocess.ts'
 import { type ReprocessJobDeps, reprocessJobs, reprocessReactions } from './reprocess/reprocess-jobs.ts'
+import { reprocessOfInvoice } from './reprocess/reprocess-of-invoice.ts'
 import { upToDateRoute } from './reprocess/up-to-date.ts'
 import { billingRoutes } from './routes.ts'
 import { type BillingJobDeps, billingJobs, billingReactions } from './run/billing-jobs.ts'
@@ -62,6 +64,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     extend(GATE, gatekeeper),
     extend(CORRECTIONS, prepareCorrections),
     extend(NEXT_INVOICES, nextInvoices),
+    extend(REPROCESS_OF, reprocessOfInvoice),
     extend(CHOSEN_ACCEPTORS, chosenAcceptors),
   ],
   jobs: [...billingJobs(), ...followJobs, ...reprocessJobs(), ...receiptJobs, ...simulationJobs, ...migrationJobs],

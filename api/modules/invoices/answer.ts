@@ -4,10 +4,12 @@ import { decimal, ZERO } from '../../../shared/decimal.ts'
 import type { Id } from '../../../shared/ids.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { creditTypeIdsIn, creditTypesOf } from '../catalog/credit-types/shown-credit-types.ts'
-import { creditedPeriods } from './credits/credit-left.ts'
+import { meterValuesOf } from '../catalog/meters/shown-meter-values.ts'
+import { creditedPeriods, linesOfContent } from './credits/credit-left.ts'
 import { creditsOf, linksOf } from './credits/linked-invoices.ts'
 import { acceptorsOf, paymentActions } from './payment-actions.ts'
 import { getInvoice } from './repository.ts'
+import { reprocessOf } from './reprocess-of.ts'
 import type { InvoiceView } from './schema.ts'
 import { isCreditNote } from './settlement.ts'
 import type { InvoiceRow } from './table.ts'
@@ -23,12 +25,19 @@ export async function wholeInvoice(uow: ReadUow, row: InvoiceRow): Promise<Invoi
     payment_actions: paymentActions(view, acceptors),
     ...(await closedPeriods(uow, row)),
     ...(await creditTypes(uow, row)),
+    ...(await meterValues(uow, row)),
+    ...(await reprocessOf(uow, row)),
   }
 }
 
 async function creditTypes(uow: ReadUow, { content }: InvoiceRow): Promise<Pick<InvoiceView, 'credit_types'>> {
   const [own = []] = await creditTypesOf(uow, [creditTypeIdsIn(content.periods)])
   return own.length === 0 ? {} : { credit_types: own }
+}
+
+async function meterValues(uow: ReadUow, { content }: InvoiceRow): Promise<Pick<InvoiceView, 'meter_values'>> {
+  const own = await meterValuesOf(uow, new Set(linesOfContent(content).flatMap(line => line.meter_value?.id ?? [])))
+  return own.length === 0 ? {} : { meter_values: own }
 }
 
 async function closedPeriods(uow: ReadUow, row: InvoiceRow): Promise<Pick<InvoiceView, 'closed_periods'>> {

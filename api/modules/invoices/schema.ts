@@ -246,6 +246,18 @@ export const InvoiceView = Type.Object(
     ...contentFields,
     periods: Optional(Type.Array(ViewPeriod)),
     credit_types: Optional(CreditTypes),
+    /** Those of its usage. Only where one invoice is read. */
+    meter_values: Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+    reprocess: Optional(
+      Type.Object(
+        {
+          to_be_reprocessed_at: Text,
+          reprocess_status: OneOf('SCHEDULED', 'IN_PROGRESS'),
+          reprocess_id: Text,
+        },
+        { title: 'InvoiceReprocess' },
+      ),
+    ),
     /** Those of its periods that credit notes gave back in full. */
     closed_periods: Optional(Type.Array(ViewPeriod)),
   },

@@ -95,7 +95,12 @@ describe('a reprocess', () => {
       scheduled_at: NOW,
       finished_at: null,
     })
-    expect(await invoiceOf(own.invoice)).toMatchObject({ to_be_reprocessed: true, to_be_reprocessed_at: NOW })
+    expect(await invoiceOf(own.invoice)).toMatchObject({
+      ...{ to_be_reprocessed: true, to_be_reprocessed_at: NOW },
+      reprocess: { to_be_reprocessed_at: NOW, reprocess_status: 'SCHEDULED', reprocess_id: made['id'] },
+      meter_values: [{ object_type: 'METER_VALUE', name: 'Tokens' }],
+    })
+    expect(await invoiceOf(other.invoice)).not.toHaveProperty('reprocess')
     expect(await invoiceOf(other.invoice)).toMatchObject({ to_be_reprocessed: false, to_be_reprocessed_at: null })
     await run(made['id'])
     expect(await read(made['id'])).toMatchObject({ status: 'DONE', percentage: 100, message: null, finished_at: NOW })
