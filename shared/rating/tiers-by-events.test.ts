@@ -90,6 +90,54 @@ describe('tiers by events', () => {
   })
 })
 
+describe('the curve of such a price', () => {
+  const text = (highest: number) => fc.integer({ min: 0, max: highest }).map(value => plain(decimal(`${value}e-2`)))
+  const limits = { minimumAmount: text(900), maximumAmount: text(9_000), minimumNumber: fc.nat(9).map(String) }
+  const band = fc
+    .record(
+      { amount: text(300), fixedAmount: text(300), percentage: text(500), ...limits },
+      { requiredKeys: ['amount'] },
+    )
+    .filter(({ minimumAmount = '0', maximumAmount = minimumAmount }) => decimal(minimumAmount).lte(maximumAmount))
+  const bandsOf = (
+    given: readonly BandText[],
+    { money, perMoney }: { money: boolean; perMoney: boolean },
+  ): BandText[] =>
+    given.map(({ percentage, ...rest }, index) => ({
+      ...rest,
+      ...(money && percentage ? { percentage } : {}),
+      ...(money && perMoney ? { blockSize: '7', blockOf: 'MONEY' } : {}),
+      ...(index < given.length - 1 ? by(String((index + 1) * 7)) : {}),
+    }))
+
+  test('gives what it charges at every quantity, for any number of events', () => {
+    const of = fc.record({
+      type: fc.constantFrom('TIERED', 'TOP_TIERED'),
+      money: fc.boolean(),
+      perMoney: fc.boolean(),
+      given: fc.array(band, { minLength: 2, maxLength: 4 }),
+      count: fc.nat(30).map(decimalOfInteger),
+      cents: fc.array(fc.integer({ min: 1, max: 7_999 }), { minLength: 6, maxLength: 12 }),
+    })
+    fc.assert(
+      fc.property(of, ({ type, given, count, cents, ...form }) => {
+        const { money } = form
+        const config = priceOf(type, bandsOf(given, form), { metric: money ? 'AMOUNT' : 'NUMBER' })
+        const pieces = priceCurve(config, { end: decimal('80'), money, count }) ?? []
+        for (const quantity of cents.map(each => decimal(`${each}e-2`))) {
+          const piece = pieces.find(({ from, to }) => quantity.gt(from.quantity) && quantity.lte(to.quantity))
+          if (!piece) throw new Error('the curve covers every quantity above 0')
+          const { from, to } = piece
+          const part = quantity.minus(from.quantity).div(to.quantity.minus(from.quantity))
+          const drawn = from.charge.plus(to.charge.minus(from.charge).times(part))
+          const volume = money ? amountVolume(quantity, 'EUR', count) : numberVolume(quantity, count)
+          expect(drawn.minus(rate(config, volume).total.quantity).abs().lt('1e-20'), plain(quantity)).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
 describe('blocks of metered money', () => {
   const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
   test.each([
