@@ -132,6 +132,22 @@ test('a line that is shared shows each customer with its usage and its part', as
   for (const part of ['EUR 116.00', 'Subsidiary 300 EUR 29.00', 'EUR 87.00']) expect(text).toContain(part)
 })
 
+test('a tier that goes by the number of events says so', async () => {
+  const bands = [
+    { amount: eur('0.10'), tier_top_bound: { count: '2' } },
+    { amount: eur('0.08'), tier_top_bound: { count: '3' } },
+    { amount: eur('0.05') },
+  ]
+  const inputs = exampleInputs({
+    start: '2026-01-01T00:00:00Z',
+    items: [metered(bands, { pricing_type: 'TIERED' })],
+  })
+  const sent = [1, 2, 3, 4].map(day => ({ day, quantity: '100', after: 0 }))
+  const [priced] = closeInTurn(inputs, sent, 1)
+  const text = await textOf(finalView(priced?.columns))
+  for (const part of ['Up to 2 events', 'From 2 to 3 events', 'Above 3 events']) expect(text).toContain(part)
+})
+
 test('discounts are lines of their own: what they are, from what, and what they deduct, without a quantity', async () => {
   const discount = { product_items: [{ ids: ['item0'], percentage: '10' }], totals: [{ amount: eur('15.00') }] }
   const text = await textOf(exampleDocument({ items: [recurring('200')], schedules: [{ discount }] }))

@@ -95,18 +95,20 @@ function priceText({ band }: PriceDetailsView, { words, formats }: RowContext): 
   return parts.join(' + ')
 }
 
-/** `From 1,000 to 5,000`. */
+/** `From 1,000 to 5,000`, or `From 1,000 to 5,000 events`. */
 function bandText(band: BandView | null | undefined, { words, formats }: RowContext): string {
   const bound = (quantity: BandView['tier_top_bound']) => {
     const number = quantity?.number ?? quantity?.count
     return quantity?.amount ? formats.money(quantity.amount) : number ? formats.number(number) : null
   }
+  const ofEvents = (text: string): string =>
+    (band?.tier_top_bound?.count ?? band?.tier_lower_bound?.count) ? words.events(text) : text
   const lower = bound(band?.tier_lower_bound)
   const top = bound(band?.tier_top_bound)
   const { number, count, amount } = band?.tier_lower_bound ?? {}
   const fromZero = isZero(number ?? count ?? amount?.quantity)
-  if (top !== null) return lower === null || fromZero ? words.upTo(top) : words.between(lower, top)
-  return lower === null || fromZero ? '' : words.above(lower)
+  if (top !== null) return lower === null || fromZero ? words.upTo(ofEvents(top)) : words.between(lower, ofEvents(top))
+  return lower === null || fromZero ? '' : words.above(ofEvents(lower))
 }
 
 const isZero = (quantity: string | null | undefined): boolean =>

@@ -66,6 +66,7 @@ export const de: Words = {
     MINIMUM_AMOUNT: 'Mindestbetrag',
     MAXIMUM_AMOUNT: 'Höchstbetrag',
   },
+  events: number => `${number} Ereignisse`,
   upTo: bound => `Bis ${bound}`,
   between: (lower, top) => `Von ${lower} bis ${top}`,
   above: bound => `Über ${bound}`,

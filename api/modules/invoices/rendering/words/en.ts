@@ -66,6 +66,7 @@ export const en: Words = {
     MINIMUM_AMOUNT: 'Minimum amount',
     MAXIMUM_AMOUNT: 'Maximum amount',
   },
+  events: number => `${number} events`,
   upTo: bound => `Up to ${bound}`,
   between: (lower, top) => `From ${lower} to ${top}`,
   above: bound => `Above ${bound}`,

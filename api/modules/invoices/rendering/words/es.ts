@@ -66,6 +66,7 @@ export const es: Words = {
     MINIMUM_AMOUNT: 'Importe mínimo',
     MAXIMUM_AMOUNT: 'Importe máximo',
   },
+  events: number => `${number} eventos`,
   upTo: bound => `Hasta ${bound}`,
   between: (lower, top) => `De ${lower} a ${top}`,
   above: bound => `Más de ${bound}`,

@@ -66,6 +66,7 @@ export const fr: Words = {
     MINIMUM_AMOUNT: 'Montant minimal',
     MAXIMUM_AMOUNT: 'Montant maximal',
   },
+  events: number => `${number} événements`,
   upTo: bound => `Jusqu’à ${bound}`,
   between: (lower, top) => `De ${lower} à ${top}`,
   above: bound => `Au-delà de ${bound}`,

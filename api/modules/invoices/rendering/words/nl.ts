@@ -66,6 +66,7 @@ export const nl: Words = {
     MINIMUM_AMOUNT: 'Minimumbedrag',
     MAXIMUM_AMOUNT: 'Maximumbedrag',
   },
+  events: number => `${number} gebeurtenissen`,
   upTo: bound => `Tot en met ${bound}`,
   between: (lower, top) => `Van ${lower} tot en met ${top}`,
   above: bound => `Boven ${bound}`,

@@ -74,6 +74,8 @@ export type Words = {
   readonly rounded: (exact: string, rounded: string) => string
   readonly previouslyBilled: (amount: string) => string
   readonly bounds: Readonly<Record<string, string>>
+  /** Of a bound of a tier that goes by the number of events. */
+  readonly events: (number: string) => string
   readonly upTo: (bound: string) => string
   readonly between: (lower: string, top: string) => string
   readonly above: (bound: string) => string
