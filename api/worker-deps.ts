@@ -32,6 +32,10 @@ const RATES_TIMES = { connectMs: 10_000, headMs: 20_000, silenceMs: 20_000 }
 /** The rates of a day have a few kilobytes. */
 const RATES_LIMITS = { bytesMax: 1_000_000, deadlineMs: 30_000 }
 
+/** It asks the registers of the member states, which take seconds. */
+const VIES_TIMES = { connectMs: 10_000, headMs: 30_000, silenceMs: 10_000 }
+const VIES_MS = 45_000
+
 export const workerConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, [
     'PORT',
@@ -54,6 +58,7 @@ export const workerConfig = (env: NodeJS.ProcessEnv) =>
     'DATA_SECRET',
     'SMTP_URL',
     'MAIL_FROM',
+    'VIES_URL',
     ...OUTBOUND_SETTINGS,
     'FAILPOINT',
   ])
@@ -110,6 +115,10 @@ export async function openWorkerDeps(
       },
       rates: { request: createOutboundRequest(policy, RATES_TIMES), policy, ...RATES_LIMITS },
       mail,
+      vies:
+        config.VIES_URL === null
+          ? null
+          : { url: config.VIES_URL, request: createOutboundRequest(policy, VIES_TIMES), policy, deadlineMs: VIES_MS },
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),
       logger,

@@ -182,6 +182,11 @@ export const SETTINGS = {
     '',
     optional(mailAddress),
   ),
+  VIES_URL: setting(
+    'The REST service of VIES, https://ec.europa.eu/taxation_customs/vies/rest-api, which the worker asks whether the EU tax ids of customers exist. Empty: tax ids are checked by their form alone.',
+    '',
+    optional(url('https:', 'http:')),
+  ),
   TRUSTED_PROXIES: setting(
     'Addresses or networks, separated by commas, of the proxies in front of the api and the identity host, whose X-Forwarded-For names the caller. Empty: the caller is the address that connects.',
     '',

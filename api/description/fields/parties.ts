@@ -32,9 +32,10 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'TaxIdTypes.allowed_types': 'The types of tax ids that a company there can have.',
   'TaxIdValidation.id': 'The tax id that was checked.',
   'TaxIdValidation.validation_date': 'When the check came to this result.',
-  'TaxIdValidation.source': 'Who checked it. FORMAT: Millrace, by its form and its check digits.',
+  'TaxIdValidation.source':
+    'Who checked it. FORMAT: Millrace, by its form and its check digits. VIES: the register of the EU.',
   'TaxIdValidation.valid':
-    'NOT_VALID: the form or the check digits are wrong; for reverse charge the id counts as missing. UNKNOWN: the form is right, or no rule for it is known, and no authority was asked.',
+    'NOT_VALID: the form or the check digits are wrong, or no such id exists; for reverse charge the id counts as missing. UNKNOWN: the form is right, or no rule for it is known, and no authority has said whether it exists.',
   'TaxIdValidation.message': 'The result in a sentence.',
   tax_exempt: 'Whether no tax is charged. Default false.',
   tax_exempt_note: 'Printed on invoices of an exempt customer: the reason for the exemption.',

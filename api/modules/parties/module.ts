@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { onSeeded } from '../../resource/route-fixture.ts'
 import { namedBy } from '../../resource/rules.ts'
-import { defineModule } from '../define-module.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { contactResource } from './contacts/contact.ts'
 import { customerResource } from './customers/resource.ts'
@@ -17,9 +17,11 @@ import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts
 import { currencyRoutes } from './platforms/currency-routes.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
+import type { ViesDeps } from './tax-ids/vies/check-with-vies.ts'
+import { viesJobs, viesReactions } from './tax-ids/vies/jobs.ts'
 import { taxRateResource } from './tax-rates/tax-rate.ts'
 
-export const parties = defineModule({
+export const parties = defineModule<ModuleRouteDeps, ViesDeps>({
   name: 'parties',
   events: [PARTY_EVENTS],
   resources: [
@@ -41,7 +43,8 @@ export const parties = defineModule({
     }),
   ],
   effects: FORGET_EFFECTS,
-  jobs: feedJobs,
+  jobs: [...feedJobs, ...viesJobs],
+  reactions: viesReactions,
   routes: (app, deps) => {
     taxIdRoutes(app, deps)
     currencyRoutes(app, deps)

@@ -83,6 +83,12 @@ const RIGHT_FORM: FormVerdict = {
   message: 'The form is right; no authority was asked whether the id exists.',
 }
 
+/** Whether the text, without spaces, is of the form of the tax ids of a country. */
+export async function isOfForm(country: string, text: string): Promise<boolean> {
+  const rule = ruleOf(country)
+  return rule !== undefined && (await problemOf(rule, text)) === null
+}
+
 const ruleOf = (country: string | null): Load | undefined =>
   country !== null && Object.hasOwn(GENERIC, country) ? GENERIC[country] : undefined
 

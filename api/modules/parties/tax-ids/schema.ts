@@ -26,7 +26,7 @@ export const TaxIdValidation = Shape(
   {
     id: Type.String(),
     validation_date: Type.String(),
-    source: OneOf('FORMAT'),
+    source: OneOf('FORMAT', 'VIES'),
     valid: OneOf('VALID', 'NOT_VALID', 'UNKNOWN'),
     message: Type.String(),
   },

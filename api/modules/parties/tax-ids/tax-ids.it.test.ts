@@ -1,10 +1,15 @@
 // Tax ids through the api: what is taken, what the check says of it and since when, and what is refused.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { customerResource } from '../customers/resource.ts'
+import type { Vies } from './vies/ask-vies.ts'
+import { checkWithVies } from './vies/check-with-vies.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -111,6 +116,114 @@ describe('the tax ids of a customer', () => {
     const { id } = await tenant.seed.make(customerResource)
     const answer = await tenant.call('PATCH', `/v1/customers/${id}`, { organization })
     expect([answer.status, answer.body['field']]).toEqual([400, field])
+  })
+})
+
+describe('where VIES is asked', () => {
+  /** What the stranger answers, and what it was asked. */
+  const asked: string[] = []
+  let answer: (id: string) => { status?: number; body: string } | null
+  const server = createServer((request, response) => {
+    const id = request.url?.split('/').slice(-3).join(' ') ?? ''
+    asked.push(id)
+    const said = answer(id)
+    // Without one it stays silent until the question is given up.
+    if (said) response.writeHead(said.status ?? 200, { 'content-type': 'application/json' }).end(said.body)
+  })
+  let vies: Vies
+  beforeAll(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const policy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set([host]) }
+    const times = { connectMs: 60_000, headMs: 60_000, silenceMs: 60_000 }
+    vies = { url: `http://${host}/rest-api`, request: createOutboundRequest(policy, times), policy, deadlineMs: 60_000 }
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const never = new AbortController().signal
+  const check = (customerId: string, more: { last?: boolean; vies?: Vies | null; stop?: AbortSignal } = {}) =>
+    checkWithVies(
+      { database: api.database, vies: more.vies === undefined ? vies : more.vies },
+      { tenant: tenant.tenant, customerId, last: more.last ?? false, stop: more.stop ?? never },
+    )
+  const saved = async (id: string): Promise<Row> =>
+    (await tenant.call('GET', `/v1/customers/${id}`)).body['organization']
+  const made = async (organization: object): Promise<string> => {
+    const { id } = await tenant.seed.make(customerResource)
+    await organizationOf(String(id), { registered_address: { country: 'NL' }, ...organization })
+    asked.length = 0
+    return String(id)
+  }
+  const VALID = { body: '{"isValid":true,"userError":"VALID"}' }
+  const INVALID = { body: '{"isValid":false,"userError":"INVALID"}' }
+
+  test('what it says is saved with its name and date, and kept when other fields change', async () => {
+    setTime('2026-06-01T00:00:00Z')
+    const id = await made({
+      tax_id: 'NL004495445B01',
+      tax_ids: [{ type: 'GENERIC_TAX_ID', id: 'XX' }],
+      tax_registrations: [{ registered_address: { country: 'DE' }, tax_id: 'DE136695976' }],
+    })
+    answer = which => (which.includes('DE') ? INVALID : VALID)
+    await check(id, { vies: null })
+    expect(asked).toEqual([])
+    setTime('2026-06-02T00:00:00Z')
+    await check(id)
+    expect(asked.toSorted()).toEqual(['DE vat 136695976', 'NL vat 004495445B01'])
+    const valid = { valid: 'VALID', source: 'VIES', validation_date: '2026-06-02T00:00:00Z' }
+    expect(await saved(id)).toMatchObject({
+      tax_id_validation_result: valid,
+      tax_ids: [{ tax_id_validation_result: { valid: 'NOT_VALID', source: 'FORMAT' } }],
+      tax_registrations: [{ tax_id_validation_result: { valid: 'NOT_VALID', source: 'VIES' } }],
+    })
+    const renamed = await organizationOf(id, { legal_name: 'Acme' })
+    expect(renamed).toMatchObject({ tax_id_validation_result: valid })
+    await check(id)
+    expect(asked).toHaveLength(2)
+    expect(await organizationOf(id, { registered_address: { country: 'BE' } })).toMatchObject({
+      tax_id_validation_result: { valid: 'UNKNOWN', source: 'FORMAT' },
+    })
+  })
+
+  test('what it cannot say is tried again, and in the end is UNKNOWN with the reason', async () => {
+    const id = await made({ tax_id: 'NL004495445B01', tax_ids: [{ type: 'GENERIC_TAX_ID', id: 'DE136695976' }] })
+    answer = which => (which.includes('DE') ? VALID : { body: '{"isValid":false,"userError":"MS_UNAVAILABLE"}' })
+    await expect(check(id)).rejects.toThrow('MS_UNAVAILABLE')
+    expect(await saved(id)).toMatchObject({
+      tax_id_validation_result: { valid: 'UNKNOWN', source: 'FORMAT' },
+      tax_ids: [{ tax_id_validation_result: { valid: 'VALID', source: 'VIES' } }],
+    })
+    answer = () => ({ status: 502, body: '<html>' })
+    await check(id, { last: true })
+    expect(asked.at(-1)).toBe('NL vat 004495445B01')
+    const { tax_id_validation_result: unknown } = await saved(id)
+    expect(unknown).toMatchObject({ valid: 'UNKNOWN', source: 'VIES', message: expect.stringContaining('502') })
+  })
+
+  test('silence is given up, and an id that was changed meanwhile keeps its own result', async () => {
+    const id = await made({ tax_id: 'NL004495445B01' })
+    answer = () => null
+    await expect(check(id, { vies: { ...vies, deadlineMs: 1 } })).rejects.toThrow('no answer in time')
+    const stop = new AbortController()
+    const stopping = new Error('the worker stops')
+    answer = () => {
+      stop.abort(stopping)
+      return null
+    }
+    await expect(check(id, { stop: stop.signal })).rejects.toThrow(stopping.message)
+    let changed: Promise<unknown> = Promise.resolve()
+    server.once('request', (_request, response) => {
+      changed = organizationOf(id, { tax_id: 'NL1' }).then(() => response.end(VALID.body))
+    })
+    answer = () => null
+    await check(id)
+    await changed
+    expect(await saved(id)).toMatchObject({
+      tax_id: 'NL1',
+      tax_id_validation_result: { valid: 'NOT_VALID', source: 'FORMAT' },
+    })
   })
 })
 

@@ -35,8 +35,14 @@ export async function withTaxIdChecks<T extends HasTaxIds>(
   const country = of.registered_address?.country ?? null
   refuseMisplaced(of, country, check.path)
   const known = previous ? validationsOf(previous) : []
+  // What an authority said was of the id in that country.
+  const isMoved = (previous?.registered_address?.country ?? null) !== country
   const checked = async (id: string, type: TaxIdType): Promise<TaxIdValidation> =>
-    await resultOf({ id, type, country }, known, check.now)
+    await resultOf(
+      { id, type, country },
+      isMoved ? known.filter(({ source }) => source === 'FORMAT') : known,
+      check.now,
+    )
   const { tax_id: id, tax_ids: ids, tax_id_validation_result: _result, ...rest } = of
   return {
     ...rest,
@@ -84,7 +90,9 @@ async function resultOf(
 ): Promise<TaxIdValidation> {
   const verdict = await checkTaxId(question)
   const same = known.find(
-    ({ id, valid, message }) => id === question.id && valid === verdict.valid && message === verdict.message,
+    ({ id, source, valid, message }) =>
+      id === question.id &&
+      (source === 'FORMAT' ? valid === verdict.valid && message === verdict.message : verdict.valid !== 'NOT_VALID'),
   )
   return same ?? { id: question.id, validation_date: formatInstant(now), source: 'FORMAT', ...verdict }
 }
