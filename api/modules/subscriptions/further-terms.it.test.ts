@@ -6,6 +6,7 @@ import { refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
+import { billedSubscription } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
@@ -265,4 +266,37 @@ describe('a schedule', () => {
     const next = await tenant.call('POST', `${SCHEDULES}/${second}/activate`)
     expect(next).toMatchObject({ ...refused, body: { message: expect.stringContaining('pending review') } })
   })
+})
+
+test('of a PATCH and the billing run that closes the period at once, one wins: the invoice has the discount, or the PATCH is refused', async () => {
+  const deps = { database: api.database, usage: NO_USAGE }
+  const won: boolean[] = []
+  for (const first of ['ANY', 'RUN'] as const) {
+    api.clock.set(instantOf(Date.parse('2027-05-01T10:00:00Z')))
+    const { subscriptionId: id } = await billedSubscription(tenant, { start_at: '2027-05-01T00:00:00Z', fee: '100' })
+    const [{ id: schedule }] = (await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${id}`))['data']
+    const run = () => runBilling(deps, tenant.tenant, id)
+    await run()
+    api.clock.set(instantOf(Date.parse('2027-06-01T00:01:00Z')))
+    await run()
+    const list = `/v1/invoices?pricing_plan_subscription_id=${id}&statuses[]=DRAFT&statuses[]=FINAL`
+    const june = (rows: Row[]) =>
+      rows.find(row => row['invoice_amount_excluding_tax'].quantity !== '0' && row['status'] === 'DRAFT')
+    const invoice = june((await succeed(tenant, 'GET', list))['data'])?.['id']
+    api.clock.set(instantOf(Date.parse('2027-06-20T10:00:00Z')))
+    const patching = () =>
+      tenant.call('PATCH', `${SCHEDULES}/${schedule}`, { discount: { totals: [{ percentage: '10' }] } })
+    // Either may be first; which one it is at the lock is up to the machine.
+    const [patched] = await Promise.all(first === 'ANY' ? [patching(), run()] : [run().then(patching)])
+    await run()
+    const { status, invoice_amount_excluding_tax } = await succeed(tenant, 'GET', `/v1/invoices/${invoice}`)
+    const { discount } = await succeed(tenant, 'GET', `${SCHEDULES}/${schedule}`)
+    won.push(patched.status === 200)
+    if (patched.status !== 200) expect(refusal(patched)).toEqual([400, 'INVALID_FIELD', 'discount.totals.0.start_at'])
+    expect([status, invoice_amount_excluding_tax.quantity, discount === null]).toEqual(
+      patched.status === 200 ? ['FINAL', '90.00', false] : ['FINAL', '100.00', true],
+    )
+  }
+  // After the run it is always refused.
+  expect(won[1]).toBe(false)
 })
