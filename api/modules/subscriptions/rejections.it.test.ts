@@ -6,6 +6,7 @@ import { refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { seatAssignmentResource } from './seats/seat-assignment.ts'
+import { APRIL, JUNE, MAY, NOW, REFUSED } from './testing/refused-calls.ts'
 import {
   makeActiveSubscription,
   makeSchedule,

@@ -55,7 +55,8 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (row.status !== 'ACTIVE' || (!activates && enabled.length === 0)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   if (subscription.status !== 'ACTIVE') return
-  await refuseBilledTime(uow, subscription, [row.id], activates ? null : row.enabled_pricings)
+  // One that is ACTIVE from the first starts now or later, where nothing is billed yet.
+  await refuseBilledTime(uow, subscription, previous === null ? [] : [row.id], activates ? null : row.enabled_pricings)
 }
 
 /** A subscription that becomes ACTIVE brings all its schedules into force. */

@@ -19,6 +19,7 @@ import type { BillingDeps } from '../run/compute-invoice.ts'
 import { ACTOR } from '../run/run-group.ts'
 import { keyOfWindow } from '../run/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
+import { chargedAhead } from './charged-ahead.ts'
 import type { MigratedSubscription } from './table.ts'
 
 export type FoundMove = Pick<
@@ -139,7 +140,7 @@ async function tryMoves(
     for (const id of ids.toSorted()) {
       await uow.tx.execute(sql`savepoint one`)
       try {
-        const found = await moveToVersion(uow, id, move)
+        const found = await moveToVersion(uow, id, move, chargedAhead)
         if ('skipped' in found) tried.set(id, found)
         else moved.set(id, { start: found.schedule.start_at, scheduleId: found.schedule.id, left: found.left })
       } catch (error) {

@@ -12,6 +12,7 @@ import { inTimeOf, timesOfCustomers } from '../../../test-clock.ts'
 import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { ACTOR } from '../run/run-group.ts'
+import { chargedAhead } from './charged-ahead.ts'
 import { getMigration, holdsStatus, lockMigration, moveMigration, resultOf } from './migrations.ts'
 import { type PreviewedMove, previewMoves } from './preview-moves.ts'
 import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
@@ -147,7 +148,7 @@ async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription 
   const refused = await inTenant(deps.database, tenant, ACTOR, async uow => {
     const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
     if (!isWaiting) return null
-    const moved = await moveToVersion(uow, subscription, row)
+    const moved = await moveToVersion(uow, subscription, row, chargedAhead)
     const values: Values =
       'skipped' in moved
         ? { status: 'SKIPPED', message: moved.skipped }

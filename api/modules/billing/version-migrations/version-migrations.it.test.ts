@@ -70,6 +70,12 @@ async function onOneVersion(count: number) {
 }
 const run = (id: string, more: Partial<MigrationDeps> = {}) =>
   runMigration({ ...deps, ...more }, { tenant: tenant.tenant, id, last: false })
+const firstOf = async (subscription: string): Promise<string> =>
+  (
+    await get(
+      `pricing-plan-schedules?pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`,
+    )
+  )['data'][0].id
 const subscriptionsOf = async (id: string): Promise<Row[]> =>
   (await get(`pricing-plan-version-migrations/${id}/results?limit=50`))['data']
 const versionsOf = async (subscription: string): Promise<string[]> =>
@@ -191,13 +197,32 @@ test('is stopped between two subscriptions, and what cannot be moved holds up no
   ).toHaveLength(1)
 })
 
-test('compares with the invoice of the same period however far ahead, and names later schedules that stay', async () => {
-  const { version, next, subscriptions } = await onOneVersion(2)
-  const [one = '', planned = ''] = subscriptions
-  const [{ id: schedule }] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${planned}`))['data']
-  const later = await post(`pricing-plan-schedules/${schedule}/copy?set_previous_end_at=true`, {
-    start_at: '2026-06-01T00:00:00Z',
-  })
+test('compares with the invoice of the same period however far ahead, and moves later schedules where they are', async () => {
+  const { version, next, subscriptions } = await onOneVersion(3)
+  const [one = '', planned = '', trial = ''] = subscriptions
+  const scheduleOf = async (id: string): Promise<string> =>
+    (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${id}`))['data'][0].id
+  const JUNE = '2026-06-01T00:00:00Z'
+  const JULY = '2026-07-01T00:00:00Z'
+  const follow = async (id: string, start_at: string, end_at: string | null = null): Promise<string> =>
+    (
+      await post(`pricing-plan-schedules/${await scheduleOf(id)}/copy?set_previous_end_at=true`, {
+        start_at,
+        ...(end_at ? { end_at } : {}),
+      })
+    )['id']
+  const later = await follow(planned, JUNE, JULY)
+  await post(`pricing-plan-schedules/${later}/activate`)
+  const draft = (
+    await post('pricing-plan-schedules', {
+      pricing_plan_subscription_id: planned,
+      pricing_plan_version_id: version,
+      start_at: JULY,
+      discount: { totals: [{ percentage: '5' }] },
+    })
+  )['id']
+  await post(`pricing-plan-schedules/${await follow(trial, JUNE)}/activate`)
+  await api.sql(`update pricing_plan_schedules set type = 'TRIAL' where id = $1`, [await firstOf(trial)])
   const preview = async (body: object): Promise<[string, Row[]]> => {
     const { id } = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next, ...body })
     await run(id)
@@ -207,11 +232,46 @@ test('compares with the invoice of the same period however far ahead, and names 
   const [, ahead] = await preview({ type: 'IMMEDIATE', start_at: '2027-01-01T00:00:00Z' })
   expect(of(ahead, one)).toMatchObject({ amount: eur('10'), migrated_amount: eur('20'), difference: eur('10') })
   const [id, rows] = await preview({})
-  const stays = { message: expect.stringContaining(`${later['id']} from 2026-06-01T00:00:00Z on`) }
-  expect([of(rows, one), of(rows, planned)]).toMatchObject([{ status: 'PREVIEWED', message: null }, stays])
+  const plain = { status: 'PREVIEWED', message: null }
+  expect([of(rows, one), of(rows, planned), of(rows, trial)]).toMatchObject([
+    plain,
+    plain,
+    { ...plain, start_at: JUNE },
+  ])
   await post(`pricing-plan-version-migrations/${id}/start`)
   await run(id)
-  expect(of(await subscriptionsOf(id), planned)).toMatchObject({ status: 'MOVED', ...stays })
+  expect(of(await subscriptionsOf(id), planned)).toMatchObject({ status: 'MOVED', message: null })
+  expect((await versionsOf(planned)).slice(1)).toEqual([
+    expect.stringMatching(`${next} .* ACTIVE`),
+    `${next} ${JUNE} ACTIVE`,
+    `${next} ${JULY} DRAFT`,
+  ])
+  expect((await get(`pricing-plan-schedules/${draft}`))['discount']).toMatchObject({ totals: [{ percentage: '5' }] })
+  expect((await versionsOf(trial)).map(text => text.split(' ')[0])).toEqual([version, next])
+})
+
+test('leaves a later schedule that a FINAL invoice has charged ahead, and names it', async () => {
+  const { version, next, subscriptions } = await onOneVersion(1)
+  const [id = ''] = subscriptions
+  const copying = `pricing-plan-schedules/${await firstOf(id)}/copy?set_previous_end_at=true`
+  const start_at = '2026-04-15T00:00:00Z'
+  const later = (await post(copying, { start_at }))['id']
+  await post(`pricing-plan-schedules/${later}/activate`)
+  // The invoice of March charges all of April ahead.
+  for (const time of ['2026-04-01T00:01:00Z', '2026-04-05T10:00:00Z']) {
+    setTime(time)
+    await runBilling(deps, tenant.tenant, id)
+  }
+  const { id: migration } = await post(`pricing-plan-versions/${version}/migrate`, {
+    pricing_plan_version_id: next,
+    type: 'IMMEDIATE',
+  })
+  await run(migration)
+  await post(`pricing-plan-version-migrations/${migration}/start`)
+  await run(migration)
+  const stays = expect.stringContaining(`${later} from ${start_at} on`)
+  expect(await subscriptionsOf(migration)).toMatchObject([{ status: 'MOVED', message: stays }])
+  expect((await versionsOf(id)).map(text => text.split(' ')[0])).toEqual([version, next, version])
 })
 
 test('logs a fault that is no refusal, and previews the others', async () => {

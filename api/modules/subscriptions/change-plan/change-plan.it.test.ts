@@ -105,6 +105,18 @@ describe('change-plan', () => {
     expect((await timeline(id))[1]).toEqual([2, '2026-03-20T00:00:00Z', null, 'ACTIVE'])
   })
 
+  test('before a schedule that is ACTIVE already, which stays', async () => {
+    const id = await subscribed({ end_at: '2026-12-01T00:00:00Z' })
+    const later = await makeSchedule(tenant, id, '2026-12-01T00:00:00Z', { pricing_plan_version_id: versions[0] })
+    await succeed(tenant, 'POST', `${SCHEDULES}/${later}/activate`)
+    expect(await change(id, { pricing_plan_id: plans[2] })).toMatchObject({ status: 201, body: { status: 'ACTIVE' } })
+    expect(await timeline(id)).toEqual([
+      [1, '2026-03-01T00:00:00Z', '2026-03-11T10:00:00Z', 'ACTIVE'],
+      [2, '2026-03-11T10:00:00Z', '2026-12-01T00:00:00Z', 'ACTIVE'],
+      [0, '2026-12-01T00:00:00Z', null, 'ACTIVE'],
+    ])
+  })
+
   test('NEXT_BILLING_PERIOD: from the next invoice date, which is that of the plan', async () => {
     const id = await subscribed()
     const body = { pricing_plan_id: plans[0] }

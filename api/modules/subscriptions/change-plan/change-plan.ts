@@ -14,8 +14,9 @@ import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { currentPeriodEnd } from '../billing-calendar.ts'
+import { wakeBilling } from '../next-billing.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
-import { activateSchedule } from '../schedules/schedule-commands.ts'
+import { activateSchedule, statusBefore } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { overridesInVersion } from '../succession/overrides-in-version.ts'
@@ -63,10 +64,12 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     pricing_plan_version_id: version.id,
     start_at,
     end_at,
+    ...statusBefore(all, start_at),
     pricing_currency: current.pricing_currency,
     ...(billing_period === null ? {} : { billing_period }),
     override_pricings: await overridesInVersion(uow, current, { version, start: start_at, terms }),
   }).catch(asPlan)
+  if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return await activateSchedule(uow, made.id)
 }
 

@@ -166,6 +166,13 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   })
 }
 
+/**
+ * The status in which a command creates a schedule that it activates at once: a DRAFT cannot stand before an ACTIVE one, not even until
+ * it is activated. Pure.
+ */
+export const statusBefore = (all: readonly Schedule[], start: string): { readonly status?: 'ACTIVE' } =>
+  all.some(each => each.status === 'ACTIVE' && each.start_at >= start) ? { status: 'ACTIVE' } : {}
+
 export async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
   const seen = await getOne(uow, scheduleResource, id)
   const subscription = await lockOne(uow, subscriptionResource, seen.pricing_plan_subscription_id)

@@ -98,7 +98,8 @@ export const scheduleResource = defineResource<Schedule>({
   }),
   resolve: async (uow, row, previous) => ({
     ...row,
-    pricing_plan_version_id: row.status === 'ACTIVE' ? row.pricing_plan_version_id : await versionAtStart(uow, row),
+    pricing_plan_version_id:
+      row.status === 'ACTIVE' && previous ? row.pricing_plan_version_id : await versionAtStart(uow, row),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
     override_pricings: changedOverrides([], row.override_pricings),
     seats_values: startingNow(row.seats_values, formatInstant(uow.now)),
@@ -155,7 +156,9 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   requireExact(row, subscription)
-  if (row.status === 'DRAFT') await requireSellable(uow, row, subscription, false)
+  // A new one is ACTIVE where a command puts it before another that is.
+  if (row.status === 'DRAFT' || previous === null)
+    await requireSellable(uow, row, subscription, row.status === 'ACTIVE')
   await checkTerms(uow, row)
 }
 

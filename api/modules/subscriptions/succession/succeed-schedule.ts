@@ -73,7 +73,7 @@ async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): 
 export async function migrateSchedule(
   uow: Uow,
   id: string,
-  body: Span & CouponBehaviour & NamesVersion,
+  body: Span & CouponBehaviour & NamesVersion & { readonly status?: 'ACTIVE' },
   neighbours: Neighbours,
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
@@ -89,6 +89,7 @@ export async function migrateSchedule(
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
     ...realignedBy(body),
+    ...(body.status ? { status: body.status } : {}),
     type: 'DEFAULT',
     pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
     ...(await termsInVersion(uow, schedule, { version, start: start_at })),
