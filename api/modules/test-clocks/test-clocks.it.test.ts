@@ -10,6 +10,7 @@ import { findDueBilling } from '../billing/run/billing-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { type Billed, type BilledOptions, billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { customerResource } from '../parties/customers/resource.ts'
 import { claimBilling } from '../subscriptions/next-billing.ts'
 
 let api: ApiHarness
@@ -306,5 +307,47 @@ describe('refusals', () => {
     await api.sql(until, [clock, '2026-11-22T09:59:59Z'])
     expect((await advance(clock, '2025-05-01T12:00:00Z')).status).toBe(200)
     expect((await invoicesOf(billed)).filter(({ status }) => status === 'FINAL')).toHaveLength(5)
+  })
+})
+
+describe('a customer and the one that gets its invoices', () => {
+  const FIELD = 'forward_customer_id'
+
+  /** A DRAFT of FORWARD_BILLING, and who gets its invoices. */
+  async function forwarded(): Promise<{ billed: Billed; payer: string }> {
+    const { id: payer } = await tenant.seed.make(customerResource)
+    const subscription = { variant: 'FORWARD_BILLING', [FIELD]: payer }
+    return {
+      billed: await billedSubscription(tenant, { start_at: start, fee: '100', activate: false, subscription }),
+      payer,
+    }
+  }
+  const attach = (...customer_ids: string[]) => tenant.call('POST', CLOCKS, { frozen_time: start, customer_ids })
+  const activate = ({ subscriptionId }: Billed) =>
+    tenant.call('PATCH', `${SUBSCRIPTIONS}/${subscriptionId}`, { status: 'ACTIVE' })
+
+  test('live by one clock, or by none', async () => {
+    const apart = await forwarded()
+    await attach(apart.billed.customerId)
+    expect(refusal(await activate(apart.billed))).toEqual([400, 'INVALID_OPERATION', FIELD])
+    await attach(apart.payer)
+    expect(refusal(await activate(apart.billed))).toEqual([400, 'INVALID_OPERATION', FIELD])
+    const paid = await forwarded()
+    await attach(paid.payer)
+    expect(refusal(await activate(paid.billed))).toEqual([400, 'INVALID_OPERATION', FIELD])
+    const none = await forwarded()
+    expect((await activate(none.billed)).status).toBe(200)
+    // Neither comes to a clock once it is billed in another time.
+    for (const id of [none.billed.customerId, none.payer])
+      expect(refusal(await attach(id))).toEqual([400, 'INVALID_FIELD', 'customer_ids.0'])
+    const together = await forwarded()
+    const { body: clock } = await attach(together.billed.customerId, together.payer)
+    expect((await activate(together.billed)).status).toBe(200)
+    expect((await advance(clock['id'], '2025-03-01T00:00:00Z')).status).toBe(200)
+    const final = (await invoicesOf(together.billed)).filter(({ status }) => status === 'FINAL')
+    expect(final.map(invoice => [invoice['customer_id'], amountOf(invoice)])).toEqual([
+      [together.payer, '100.00'],
+      [together.payer, '100.00'],
+    ])
   })
 })

@@ -1,5 +1,5 @@
 // A file whose worker is killed with -9 at every stage, also while it is downloaded, and an upload whose api is: the file goes on,
-// and each line counts once.
+// and each line counts once. And a migration of subscriptions whose worker is killed.
 import { randomUUID } from 'node:crypto'
 import { createServer, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -222,3 +222,61 @@ test('the api killed in the middle of an upload: the file waits for its content,
   await finish(id)
   expect((await call('GET', `/v1/files/${id}`)).lines.done).toBe(LINES)
 })
+
+/** Subscriptions to one version of a plan, and a second version of it. */
+async function onOneVersion(count: number): Promise<{ version: string; next: string; subscriptions: string[] }> {
+  const name = `fault-${randomUUID()}`
+  const post = async (path: string, body: object) => (await call('POST', `/v1/${path}`, body)).id
+  const active = { status: 'ACTIVE' }
+  const product_id = await post('products', { reference: name, name, ...active })
+  const item = await post('product-items', { reference: name, name, product_id, model_type: 'RECURRING', ...active })
+  const pricing_plan_id = await post('pricing-plans', { reference: name, name })
+  const version = await post('pricing-plan-versions', { pricing_plan_id })
+  const config = { pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: '10', currency: 'EUR' } }] }
+  const items = [{ product_item_ids: [item], configs: [config] }]
+  await post('pricings', { pricing_plan_version_id: version, name, product_ids: [product_id], items })
+  await call('PATCH', `/v1/pricing-plan-versions/${version}`, active)
+  const next = await post('pricing-plan-versions', { pricing_plan_id, copied_from_pricing_plan_version_id: version })
+  await call('PATCH', `/v1/pricing-plan-versions/${next}`, active)
+  const customer_id = await post('customers', { reference: name, type: 'ORGANIZATION', ...active })
+  const billing_entity_id = await post('billing-entities', { reference: name, legal_name: name })
+  const subscriptions: string[] = []
+  while (subscriptions.length < count) {
+    const body = { customer_id, billing_entity_id, billing_currency: 'EUR' }
+    const pricing_plan_subscription_id = await post('pricing-plan-subscriptions', body)
+    const start_at = '2026-01-01T00:00:00Z'
+    await post('pricing-plan-schedules', { pricing_plan_subscription_id, pricing_plan_version_id: version, start_at })
+    await call('PATCH', `/v1/pricing-plan-subscriptions/${pricing_plan_subscription_id}`, active)
+    subscriptions.push(pricing_plan_subscription_id)
+  }
+  return { version, next, subscriptions }
+}
+
+test('the worker killed in the middle of a migration of all subscriptions of a version: each is moved, and once', async () => {
+  const { version, next, subscriptions } = await onOneVersion(4)
+  const to = { pricing_plan_version_id: next, type: 'IMMEDIATE' }
+  const { id } = await call('POST', `/v1/pricing-plan-versions/${version}/migrate`, to)
+  const read = () => call('GET', `/v1/pricing-plan-version-migrations/${id}`)
+  const reaches = (status: string) =>
+    expect.poll(async () => (await read()).status, { timeout: 100_000, interval: 500 }).toBe(status)
+  await reaches('PREVIEWED')
+  const dead = system.dieAt('worker', 'migrate.after-subscription')
+  await call('POST', `/v1/pricing-plan-version-migrations/${id}/start`)
+  await dead
+  const { rows } = await owner.query(
+    `select count(*) filter (where status = 'MOVED')::int as moved, count(*)::int as all from migrated_subscriptions where migration_id = $1`,
+    [id],
+  )
+  expect(rows).toEqual([{ moved: 1, all: subscriptions.length }])
+  // As if the lock that the queue keeps for it, of hours, were over.
+  await owner.query('update graphile_worker._private_jobs set locked_at = null, locked_by = null')
+  await owner.query('update graphile_worker._private_job_queues set locked_at = null, locked_by = null')
+  await system.restart('worker')
+  await reaches('DONE')
+  expect((await read()).result).toMatchObject({ number_of_moved: subscriptions.length, number_of_failed: 0 })
+  for (const subscription of subscriptions) {
+    const { data } = await call('GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${subscription}`)
+    const sold = data.map((row: { pricing_plan_version_id: string }) => row.pricing_plan_version_id)
+    expect(sold.toSorted()).toEqual([version, next].toSorted())
+  }
+}, 300_000)

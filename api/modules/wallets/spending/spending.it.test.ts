@@ -5,6 +5,7 @@ import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { type Billed, succeed } from '../../billing/testing/billed-subscription.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
 import { type AprilSales, aprilSales, usageOfApril } from '../testing/april.ts'
 import { linesOf, MONEY, shown, walletsOf } from '../testing/wallets-of.ts'
@@ -76,6 +77,20 @@ describe('an invoice', () => {
     expect(await of.balance(wallet)).toBe('0 / 0 / 0')
     const pdf = await tenant.call('GET', `/v1/invoices/${final['id']}/pdf`)
     expect(pdf.status).toBe(200)
+  })
+
+  test('of FORWARD_BILLING is paid by wallets of the customer that gets it, and by none of the one that uses', async () => {
+    use('200')
+    const { id: payer } = await tenant.seed.make(customerResource)
+    const subscription = { variant: 'FORWARD_BILLING', forward_customer_id: payer }
+    const billed = await april.billedIn('2026-04-10T00:00:00Z', { subscription })
+    const own = await of.wallet(MONEY, billed.customerId)
+    await of.grant(own, '50')
+    const theirs = await of.wallet(MONEY, payer)
+    await of.grant(theirs, '30')
+    await april.run(billed)
+    expect(shown(await april.invoiceOf(billed)).slice(0, 2)).toEqual(['REVENUE 200.00', 'WALLET -30.00'])
+    expect([await of.balance(own), await of.balance(theirs)]).toEqual(['50 / 0 / 50', '30 / 30 / 0'])
   })
 
   test('J: 80 of April take 50 that expire first and 30 of the rest; VOID gives 150 again; only FINAL settles it', async () => {
