@@ -9,7 +9,7 @@ import { customerResource } from './customers/resource.ts'
 import { customers } from './customers/table.ts'
 import { taxIdRoutes } from './customers/tax-id-routes.ts'
 import { PARTY_EVENTS } from './events.ts'
-import { feedJobs } from './exchange-rate-feeds/jobs.ts'
+import { type FeedJobDeps, feedJobs } from './exchange-rate-feeds/jobs.ts'
 import { exchangeRateResource } from './exchange-rates/exchange-rate.ts'
 import { forgetRoutes } from './forget/routes.ts'
 import { FORGET_EFFECTS, FORGET_GUARDS } from './forget/rules.ts'
@@ -21,7 +21,7 @@ import type { ViesDeps } from './tax-ids/vies/check-with-vies.ts'
 import { viesJobs, viesReactions } from './tax-ids/vies/jobs.ts'
 import { taxRateResource } from './tax-rates/tax-rate.ts'
 
-export const parties = defineModule<ModuleRouteDeps, ViesDeps>({
+export const parties = defineModule<ModuleRouteDeps, FeedJobDeps & ViesDeps>({
   name: 'parties',
   events: [PARTY_EVENTS],
   resources: [
