@@ -17,9 +17,9 @@ import { paymentAcceptorResource } from './payment-acceptors/payment-acceptor.ts
 import { currencyRoutes } from './platforms/currency-routes.ts'
 import { PLATFORM_GUARDS } from './platforms/guards.ts'
 import { platformResource } from './platforms/platform.ts'
-import type { ViesDeps } from './tax-ids/vies/check-with-vies.ts'
-import { viesJobs, viesReactions } from './tax-ids/vies/jobs.ts'
 import { taxRateResource } from './tax-rates/tax-rate.ts'
+import type { ViesDeps } from './vies/check-with-vies.ts'
+import { viesJobs, viesReactions } from './vies/jobs.ts'
 
 export const parties = defineModule<ModuleRouteDeps, FeedJobDeps & ViesDeps>({
   name: 'parties',

@@ -8,8 +8,8 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { customerResource } from '../customers/resource.ts'
-import type { Vies } from './vies/ask-vies.ts'
-import { checkWithVies } from './vies/check-with-vies.ts'
+import { checkWithVies } from '../vies/check-with-vies.ts'
+import type { Vies } from '../vies/query-vies.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

@@ -1,5 +1,5 @@
 // A tax id as VIES is asked for it: the member state that gave it, and the number in it.
-import { isOfForm, type TaxIdQuestion } from '../check-tax-id.ts'
+import { isOfForm, type TaxIdQuestion } from '../tax-ids/check-tax-id.ts'
 
 export type ViesNumber = { readonly memberState: string; readonly number: string }
 

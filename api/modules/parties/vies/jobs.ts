@@ -1,11 +1,11 @@
 // The questions to VIES as jobs: one for each customer whose tax ids have changed, tried again while VIES cannot answer.
 import { isDeepStrictEqual } from 'node:util'
-import { type Id, idOf } from '../../../../../shared/ids.ts'
-import { defineJob, queueJobs } from '../../../../jobs/define-job.ts'
-import { type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
-import type { OutboxRow } from '../../../../workers/outbox-row.ts'
-import { on } from '../../../../workers/reaction.ts'
-import type { Organization } from '../../customers/schema.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
+import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
+import { type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import type { OutboxRow } from '../../../workers/outbox-row.ts'
+import { on } from '../../../workers/reaction.ts'
+import type { Organization } from '../customers/schema.ts'
 import { checkWithVies, type ViesDeps } from './check-with-vies.ts'
 import { isUnproven, validationsIn } from './each-validation.ts'
 

@@ -1,7 +1,7 @@
 // One question to VIES, the service of the European Commission that knows which VAT ids exist.
 import type { Readable } from 'node:stream'
-import { judgeUrl, type OutboundPolicy } from '../../../../../shared/outbound/judge-url.ts'
-import type { OutboundRequest } from '../../../../../shared/outbound/outbound-request.ts'
+import { judgeUrl, type OutboundPolicy } from '../../../../shared/outbound/judge-url.ts'
+import type { OutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
 import type { ViesNumber } from './vies-number.ts'
 
 export type Vies = {
@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX = 64 * 1024
 const failed = (reason: string): ViesAnswer => ({ kind: 'FAILED', reason })
 
 /** Asks once. Never throws, but for what `signal` was aborted with, and never takes longer than the deadline. */
-export async function askVies(
+export async function queryVies(
   vies: Vies,
   { memberState, number }: ViesNumber,
   signal: AbortSignal,

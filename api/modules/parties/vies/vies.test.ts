@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { TaxIdValidation } from '../schema.ts'
-import { answerOf } from './ask-vies.ts'
+import type { TaxIdValidation } from '../tax-ids/schema.ts'
 import { validationsIn, withValidations } from './each-validation.ts'
 import { hasNewIds } from './jobs.ts'
+import { answerOf } from './query-vies.ts'
 import { viesNumber } from './vies-number.ts'
 
 describe('an id as VIES is asked for it', () => {

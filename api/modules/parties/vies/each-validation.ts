@@ -1,7 +1,7 @@
 // The results of all tax ids of an organization, its registrations included, in one place.
-import type { Organization } from '../../customers/schema.ts'
-import type { TaxIdType, TaxIdValidation } from '../schema.ts'
-import type { HasTaxIds } from '../with-checks.ts'
+import type { Organization } from '../customers/schema.ts'
+import type { TaxIdType, TaxIdValidation } from '../tax-ids/schema.ts'
+import type { HasTaxIds } from '../tax-ids/with-checks.ts'
 
 /** A tax id with the result of its check, and the country of the address that it stands beside. */
 export type Checked = {

@@ -1,14 +1,14 @@
 // Asks VIES for the tax ids of one customer, and saves what it says. Asking is outside of any transaction.
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
-import type { Tenant } from '../../../../../shared/tenant.ts'
-import { formatInstant } from '../../../../../shared/time.ts'
-import { saveChange } from '../../../../resource/commands.ts'
-import { findOne, lockOne } from '../../../../resource/store.ts'
-import { customerResource } from '../../customers/resource.ts'
-import type { TaxIdValidation } from '../schema.ts'
-import { askVies, type Vies, type ViesAnswer } from './ask-vies.ts'
+import { type Actor, type Database, inTenant, readTenant } from '../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { saveChange } from '../../../resource/commands.ts'
+import { findOne, lockOne } from '../../../resource/store.ts'
+import { customerResource } from '../customers/resource.ts'
+import type { TaxIdValidation } from '../tax-ids/schema.ts'
 import { type Checked, isUnproven, validationsIn, withValidations } from './each-validation.ts'
+import { queryVies, type Vies, type ViesAnswer } from './query-vies.ts'
 import { viesNumber } from './vies-number.ts'
 
 const SERVICE: Actor = { id: null, requestId: null }
@@ -35,7 +35,7 @@ export async function checkWithVies(deps: ViesDeps, { tenant, customerId, last, 
   const answers = new Map<string, ViesAnswer>()
   for (const checked of validationsIn(customer?.organization ?? {}).filter(isUnproven)) {
     const number = await viesNumber({ id: checked.result.id, type: checked.type, country: checked.country })
-    if (number && !answers.has(keyOf(checked))) answers.set(keyOf(checked), await askVies(vies, number, stop))
+    if (number && !answers.has(keyOf(checked))) answers.set(keyOf(checked), await queryVies(vies, number, stop))
   }
   const known = [...answers].filter(([, { kind }]) => last || kind !== 'FAILED')
   if (known.length > 0) await save(deps.database, tenant, { customerId, answers: new Map(known) })
