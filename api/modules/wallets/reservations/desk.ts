@@ -17,11 +17,16 @@ type Waiting = {
   readonly resolve: (done: Done) => void
   readonly reject: (error: unknown) => void
 }
-type Counter = { waiting: Waiting[]; running: number; isCalled: boolean; readonly busy: Set<string> }
+/** `slow`: how many of the running transactions take longer than SLOW_MS. */
+type Counter = { waiting: Waiting[]; running: number; slow: number; isCalled: boolean; readonly busy: Set<string> }
 
 const BATCH_MAX = 256
-/** Concurrent transactions of one tenant: a wallet locked elsewhere makes at most half of the other operations wait. */
+/**
+ * Concurrent transactions of one tenant. One is normal, since two would have the disk keep twice as many commits; another begins while
+ * one is slow, so that a wallet locked elsewhere makes none of the other operations wait for long.
+ */
 const LANES = 2
+const SLOW_MS = 25
 const SERVICE: Actor = { id: null, requestId: null }
 
 export type Desk = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
@@ -78,13 +83,21 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
 
   const start = (tenant: Tenant, key: string, counter: Counter): void => {
     counter.isCalled = false
-    while (counter.running < LANES) {
+    while (counter.running < Math.min(LANES, 1 + counter.slow)) {
       const batch = takeBatch(counter)
       if (batch.length === 0) break
       const names = new Set(batch.map(({ operation }) => operation.wallet))
       for (const name of names) counter.busy.add(name)
       counter.running += 1
+      let isSlow = false
+      const slow = setTimeout(() => {
+        isSlow = true
+        counter.slow += 1
+        next(tenant, key, counter)
+      }, SLOW_MS)
       void run(tenant, batch).then(isThere => {
+        clearTimeout(slow)
+        if (isSlow) counter.slow -= 1
         for (const name of names) counter.busy.delete(name)
         counter.running -= 1
         // The operations behind it have waited as long as it has; each is answered within 5 s, and may be sent again.
@@ -108,7 +121,7 @@ export function createDesk(deps: { readonly database: Database; readonly failpoi
         // A transaction is in one time: operations in that of a test clock share theirs.
         const time = isTestTime() ? deps.database.clock.now() : ''
         const key = `${tenant.platformId} ${tenant.environment} ${time}`
-        const counter = counters.get(key) ?? { waiting: [], running: 0, isCalled: false, busy: new Set() }
+        const counter = counters.get(key) ?? { waiting: [], running: 0, slow: 0, isCalled: false, busy: new Set() }
         counters.set(key, counter)
         counter.waiting.push({ operation, resolve, reject })
         // One whose wallet is in a running transaction waits for its end.

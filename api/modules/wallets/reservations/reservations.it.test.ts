@@ -1,4 +1,5 @@
 // Authorise and capture: granted or refused at once, once per reference, and never more than is open.
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { refusal } from '../../../testing/catalog.ts'
@@ -210,6 +211,33 @@ describe('a reservation', () => {
     expect(answers[1]?.body).toEqual(answers[0]?.body)
     expect(answers[1]?.headers['idempotent-replayed']).toBe('true')
   })
+})
+
+test('of a wallet that is locked elsewhere keeps no other wallet waiting', async () => {
+  const [held, free] = [await creditsOf('10'), await creditsOf('10')]
+  const elsewhere = new pg.Client({ connectionString: api.databaseUrl })
+  await elsewhere.connect()
+  try {
+    await elsewhere.query('begin')
+    await elsewhere.query('select from wallets where id = $1 for update', [held['id']])
+    let isAnswered = false
+    const waiting = reserve(held, 'waits', '1').finally(() => {
+      isAnswered = true
+    })
+    await expect
+      .poll(() =>
+        api.sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%reserve_in_wallets%'`,
+        ),
+      )
+      .not.toHaveLength(0)
+    expect((await reserve(free, 'goes-on', '1')).status).toBe(201)
+    expect(isAnswered).toBe(false)
+    await elsewhere.query('rollback')
+    expect((await waiting).status).toBe(201)
+  } finally {
+    await elsewhere.end()
+  }
 })
 
 test('a thousand at once through two apis, a quarter of them repeats, get what is there and no more', async () => {
