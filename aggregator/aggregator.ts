@@ -51,13 +51,13 @@ export type Aggregator = {
 
 /**
  * Starts, and resolves when the partitions of its first share are being read. Throws when a stream does not hold what was
- * already processed, or the index folder is another aggregator's.
+ * already processed, or the index folder is another aggregator's; and the reason of `stop` when it is stopped before it starts.
  */
 export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator> {
-  const jsm = await untilBrokerAnswers(() => jetstreamManager(deps.nats), deps.logger)
-  await untilBrokerAnswers(() => ensureStreams(jsm, deps), deps.logger)
-  const folder = claimIndexFolder(deps.indexDirectory)
   const stop = deps.stop ?? new AbortController()
+  const jsm = await untilBrokerAnswers(() => jetstreamManager(deps.nats), deps.logger, stop.signal)
+  await untilBrokerAnswers(() => ensureStreams(jsm, deps), deps.logger, stop.signal)
+  const folder = claimIndexFolder(deps.indexDirectory)
   const signal = createSignal()
   const dirty = createDirtyBuckets()
   const sink = createUsageSink(deps.client)

@@ -34,20 +34,24 @@ async function main(): Promise<void> {
   collectDefaultMetrics({ register })
   measureLog(register)
   const stopped = new AbortController()
-  void stopSignal(logger).then(() => stopped.abort())
+  let waitsFor: 'ClickHouse' | 'NATS' | null = 'ClickHouse'
   let aggregator: Aggregator | null = null
   // Answers from the beginning: taking up a partition may mean to rebuild its index, which takes minutes when it is large.
   const health = await startHealthServer({
     port: config.PORT,
     host: config.METRICS_HOST,
     registry: register,
-    ready: async () => (aggregator === null ? 'its partitions are being taken up' : aggregator.ready()),
+    ready: async () => {
+      if (waitsFor !== null) return `it waits for ${waitsFor}`
+      return aggregator === null ? 'its partitions are being taken up' : aggregator.ready()
+    },
   })
   const client = createClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
   try {
     // Every statement of it may be run again.
     const migrate = () => migrateClickHouse(config.CLICKHOUSE_URL, config.CLICKHOUSE_DATABASE)
     await untilAnswers(migrate, { server: 'ClickHouse', isAway: isUnavailable, logger })
+    waitsFor = 'NATS'
     // The log is the whole input: without it there is nothing to do but wait for it.
     const nats = await connectToBroker({
       url: config.NATS_URL,
@@ -55,6 +59,9 @@ async function main(): Promise<void> {
       maxReconnectAttempts: -1,
       name: 'aggregator',
     })
+    waitsFor = null
+    // Until then nothing was taken, and a signal ends the process at once.
+    void stopSignal(logger).then(() => stopped.abort())
     try {
       aggregator = await startAggregator({
         nats,
@@ -70,6 +77,9 @@ async function main(): Promise<void> {
       })
       logger.info({ partitions: aggregator.held() }, 'aggregator started')
       await aggregator.done
+    } catch (error) {
+      // Stopped while the broker did not answer: nothing was taken.
+      if (error !== stopped.signal.reason) throw error
     } finally {
       await nats.close()
     }

@@ -55,9 +55,14 @@ function databaseOf(name: Name): NodeJS.ProcessEnv {
 }
 
 async function start(name: Name): Promise<void> {
+  children.set(name, await spawn(name, name))
+}
+
+/** `as` is the folder and the names of its files. */
+function spawn(name: Name, as: string, more: NodeJS.ProcessEnv = {}): Promise<Child> {
   const env = {
     ...process.env,
-    DATA_DIR: join(folder, name),
+    DATA_DIR: join(folder, as),
     PORT: String(ports[name]),
     METRICS_PORT: String(metricsPorts[name]),
     HOST: '0.0.0.0',
@@ -73,19 +78,19 @@ async function start(name: Name): Promise<void> {
     IDENTITY_URL: originOf('identity'),
     IDENTITY_SECRET: 'a secret of the tests, long enough for them',
     DATA_SECRET: 'another secret of the tests, as long as that',
+    ...more,
   }
-  const child = await startChild({
+  return startChild({
     name,
     command: process.execPath,
     args: nodeArgs(MODULES[name]),
     env,
-    port: ports[name],
-    pidFile: join(folder, `${name}.pid.json`),
-    logFile: join(folder, `${name}.log`),
+    port: Number(env.PORT),
+    pidFile: join(folder, `${as}.pid.json`),
+    logFile: join(folder, `${as}.log`),
     stopSignal: 'SIGTERM',
     stopTimeoutMs: STOP_TIMEOUT_MS,
   })
-  children.set(name, child)
 }
 
 const freePorts = async (): Promise<Record<Name, number>> =>
@@ -168,6 +173,22 @@ test.each(NAMES)('the metrics of %s are on loopback alone, though HOST is every 
   // Any server on every address answers at the rest of 127.0.0.0/8 too; one on 127.0.0.1 does not.
   const elsewhere = metricsOf(name).replace('127.0.0.1', '127.0.0.2')
   await expect(fetch(`${elsewhere}/health/live`)).rejects.toThrow()
+})
+
+test('an aggregator that still waits for ClickHouse says so, and a signal ends it at once', async () => {
+  const [PORT, nobody] = [String(await freePort()), await freePort()]
+  const child = await spawn('aggregator', 'waiting', { PORT, CLICKHOUSE_URL: `http://127.0.0.1:${nobody}` })
+  try {
+    await until('it says what it waits for', async () => {
+      const ready = await fetch(`http://127.0.0.1:${PORT}/health/ready`)
+      return ready.status === 503 && (await ready.text()).includes('it waits for ClickHouse')
+    })
+    await child.stop()
+    // Not by the end of its patience or of its grace: those are code 1.
+    expect(await child.exited).toEqual({ code: null, signal: 'SIGTERM' })
+  } finally {
+    await child.kill()
+  }
 })
 
 test('a key is taken by api and gateway as soon as it is made, and by neither five seconds after it was ended', async () => {

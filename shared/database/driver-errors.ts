@@ -23,11 +23,22 @@ function fieldOf(constraint: string | undefined): string | undefined {
 const UNSTORABLE = new Set(['22021', '22P05'])
 /** By statement_timeout. */
 const STATEMENT_GIVEN_UP = '57014'
-const UNAVAILABLE = /^(08|53|57P0)/
-const LOST_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND'])
-// The driver gives a connection that broke, or that could not be had in time, no code: only its words tell.
+/** Five characters: ClickHouse has numbers, and its 53 is a wrong type. */
+const UNAVAILABLE = /^(08[0-9A-Z]{3}|53[0-9A-Z]{3}|57P0[0-9A-Z])$/
+const LOST_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+// The drivers give a connection that broke, or that could not be had in time, no code: only their words tell. `Timeout error.` is
+// ClickHouse's.
 const LOST_IN_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Timeout error\.$)/
 
 /** Whether the server could not be reached or went away: the caller may send the same again. */
 export function isUnavailable(error: unknown): boolean {

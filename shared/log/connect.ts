@@ -16,8 +16,8 @@ export const connectToBroker = ({ url, logger, ...options }: BrokerOptions): Pro
   untilBrokerAnswers(() => connect({ ...brokerAddress(url), ...options }), logger)
 
 /** Asks again, for half a minute, while nobody is there to answer: a cluster that lost a server takes some seconds to choose who leads. */
-export const untilBrokerAnswers = <T>(ask: () => Promise<T>, logger: Logger): Promise<T> =>
-  untilAnswers(ask, { server: 'NATS', isAway: isNobodyThere, logger })
+export const untilBrokerAnswers = <T>(ask: () => Promise<T>, logger: Logger, stop?: AbortSignal): Promise<T> =>
+  untilAnswers(ask, { server: 'NATS', isAway: isNobodyThere, logger, stop })
 
 const SERVICE_UNAVAILABLE = 503
 

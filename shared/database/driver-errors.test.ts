@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { isUnavailable } from './driver-errors.ts'
+
+const withCode = (code: string) => Object.assign(new Error('it failed'), { code })
+
+test.each(['08006', '53300', '57P03', 'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH'])(
+  '%s is a server that is away, also as the cause of another error',
+  code => {
+    expect(isUnavailable(withCode(code))).toBe(true)
+    expect(isUnavailable(new Error('asked in vain', { cause: withCode(code) }))).toBe(true)
+  },
+)
+
+test.each(['Timeout error.', 'Connection terminated unexpectedly', 'timeout exceeded when trying to connect'])(
+  'an error without a code that says "%s" is a server that is away',
+  message => expect(isUnavailable(new Error(message))).toBe(true),
+)
+
+// 53 and 530 are ClickHouse's: a type that does not match, and a setting that cannot be read.
+test.each(['53', '530', '57P', '08', '28P01', '42601', 'ERR_INVALID_URL'])(
+  '%s is a fault, not a server that is away',
+  code => expect(isUnavailable(withCode(code))).toBe(false),
+)
