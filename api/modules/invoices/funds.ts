@@ -28,6 +28,12 @@ export type FundsRequest = {
   readonly billingType: BillingType
 }
 
+/**
+ * Sorts the times of invoices that end their periods at one moment: the one that the fewest grants can pay comes first,
+ * so that none takes what another needs.
+ */
+export const fewestFirst = (a: Interval, b: Interval): number => b.start - a.start || a.end - b.end
+
 /** What wallets can pay of an invoice. */
 export type Payers = {
   /** Money that pays before tax, in order of use. */

@@ -4,12 +4,13 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import { getInvoice } from '../../invoices/repository.ts'
+import { getInvoice, loadInvoices } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { type Pocket, type PocketUse, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { postEntries } from '../ledger/post-entries.ts'
+import { type CombinedUse, combinedEntries } from './combined-entries.ts'
 import { invoiceEntries } from './invoice-entries.ts'
 import { returnCredited } from './return-credited.ts'
 import { spentBy } from './spent-grants.ts'
@@ -38,6 +39,12 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const service = own ?? (await serviceOfReplaced(uow, row))
   if (service === null) return
   await holdWallets(uow, walletIds)
+  const parts = previous === null ? await partsOf(uow, row) : []
+  if (parts.length > 0) {
+    const of = { funded: await loadFundedGrants(uow, walletIds), now: uow.now }
+    await postEntries(uow, combinedEntries(row.id, [...parts, afterTax(row, service)], of))
+    return
+  }
   const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
   const returning =
     own === null && row.original_invoice_id !== null
@@ -49,6 +56,21 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const replacing = own === null ? { replacing: { returning, now: uow.now } } : {}
   await postEntries(uow, invoiceEntries(row.id, { ...of, ...replacing }))
 }
+
+/** What the invoices that it was made from take before tax, each in its own time. */
+async function partsOf(uow: Uow, { content }: Invoice): Promise<CombinedUse[]> {
+  const parts = await loadInvoices(uow, content.combined_invoice_ids ?? [])
+  return [...parts.values()].flatMap(part => {
+    const service = serviceOf(part)
+    return service ? [{ service, uses: usesOf({ ...part.content, wallet_balances: [] }) }] : []
+  })
+}
+
+/** Money pays after tax once for all of them, so in the time of all. */
+const afterTax = ({ content }: Invoice, service: Interval): CombinedUse => ({
+  service,
+  uses: usesOf({ ...content, periods: [] }),
+})
 
 /**
  * The time of the invoice that this one replaces, which holds the billing period; null for an invoice that replaces none

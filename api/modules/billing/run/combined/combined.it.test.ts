@@ -1,7 +1,7 @@
 // Subscriptions that combine: what each of them bills is issued in one FINAL invoice, once, whatever happens meanwhile.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../../shared/database/database.ts'
-import { decimal } from '../../../../../shared/decimal.ts'
+import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
 import { idOf } from '../../../../../shared/ids.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
@@ -50,13 +50,13 @@ type Over = {
 }
 
 /** Subscriptions of one customer, at 0.50 and 2 euros a thousand tokens unless it says otherwise. */
-async function subscribed(first: Over = {}, second: Over = {}): Promise<[Billed, Billed]> {
+async function subscribed(first: Over = {}, second: Over = {}, secondStarts = START): Promise<[Billed, Billed]> {
   setTime(MARCH)
   tokens = '4000'
   const band = (quantity: string) => [{ amount: { quantity, currency: 'EUR' }, block_size: { number: '1000' } }]
-  const made = (over: Over, bands: unknown, shared: Record<string, unknown>) =>
+  const made = (over: Over, bands: unknown, shared: Record<string, unknown>, start_at = START) =>
     billedSubscription(tenant, {
-      start_at: START,
+      start_at,
       bands,
       ...(over.fee ? { fee: over.fee } : {}),
       ...(over.feeConfig ? { feeConfig: over.feeConfig } : {}),
@@ -65,7 +65,7 @@ async function subscribed(first: Over = {}, second: Over = {}): Promise<[Billed,
     })
   const one = await made(first, band('0.5'), {})
   const { billing_entity_id } = await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${one.subscriptionId}`)
-  return [one, await made(second, band('2'), { customer_id: one.customerId, billing_entity_id })]
+  return [one, await made(second, band('2'), { customer_id: one.customerId, billing_entity_id }, secondStarts)]
 }
 
 const ids = (all: readonly Billed[]): string[] => all.map(({ subscriptionId }) => subscriptionId)
@@ -200,6 +200,29 @@ describe('subscriptions that combine', () => {
       amount_excluding_tax: { quantity: '4.00', currency: 'EUR' },
     })
     expect((await verified(final['id'])).identical).toBe(false)
+  })
+
+  test('spend of wallets what can pay in the time of each, and what pays after tax in the time of all', async () => {
+    const [one, other] = await subscribed({}, {}, '2026-03-15T00:00:00Z')
+    const wallet = await of.wallet(MONEY, one.customerId)
+    // It ends before the second one starts.
+    await of.grant(wallet, '5', { start_at: START, expire_at: '2026-03-12T00:00:00Z' })
+    await of.grant(wallet, '6', { start_at: START })
+    await run([one, other], '2026-03-16T00:00:00Z')
+    await run([one, other], APRIL)
+    await run([one, other], FINAL)
+    const final = await finalOf(one)
+    expect(await finalOf(other)).toEqual(final)
+    // 2 of the one and 6 of the other, whose 8 would all be paid without that.
+    const spent = await api.sql(
+      `select g.expire_at is not null as ends, sum(e.quantity)::text as spent from wallet_entries e
+        join wallet_grants g on g.id = e.grant_id where e.wallet_id = $1 and e.type = 'SPENT' group by 1 order by 1`,
+      [wallet['id']],
+    )
+    expect(spent.map(({ ends, spent: quantity }) => [ends, plain(decimal(quantity))])).toEqual([
+      [false, '6'],
+      [true, '2'],
+    ])
   })
 
   test('refund what one was charged ahead when it ends, and a credit note credits lines of it', async () => {

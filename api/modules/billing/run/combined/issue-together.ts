@@ -7,14 +7,14 @@ import type { Tenant } from '../../../../../shared/tenant.ts'
 import { at, type Instant, instantOf, interval } from '../../../../../shared/time.ts'
 import { changed, created, finalized, type PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import type { PrepaidBalance } from '../../../invoices/document/pay-from-balances.ts'
-import type { FundsRequest, Purse } from '../../../invoices/funds.ts'
+import { type FundsRequest, fewestFirst, type Purse } from '../../../invoices/funds.ts'
 import type { ComputedInvoice } from '../../../invoices/producer.ts'
 import { type InvoiceRow, UNTOUCHED } from '../../../invoices/table.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
 import { fundsRequest } from '../advance-invoices.ts'
 import { priceBeforeDocument } from '../price-invoice.ts'
 import type { Issue } from './issue.ts'
-import { type JoinedInvoice, joinInvoices, type Part } from './join-invoices.ts'
+import { type JoinedInvoice, joinInvoices, once, type Part } from './join-invoices.ts'
 import { combinedAt, combinedWith, sameDocument } from './match.ts'
 
 /** The name of the producer of these invoices, as stored with them. */
@@ -85,17 +85,28 @@ function archived({ draft, final: { row, lines } }: Issue, id: Id<'invo'>, now: 
   return changed(draft, now, values, lines ?? undefined)
 }
 
-/** The document of them. What wallets pay of their invoices, they pay of it instead. */
+/**
+ * The document of them. What wallets pay before tax stays with each invoice, from the grants of its own time; what they
+ * pay after tax, they pay of the document instead.
+ */
 function combine(own: Issues, { tenant, now, purse }: Of): Combined {
   const [first, ...others] = own
   const parts = [partOf(first), ...others.map(partOf)] as const
   const request = requestOf(own)
-  for (const each of own) purse.take(ownRequest(each), nothingUsed(each.final.row))
+  takeBeforeTax(own, purse)
   const { balances } = purse.payers(request)
   const joined = joinInvoices(parts, balances)
   const pending = pendingOf(own, joined, { tenant, now })
-  purse.take({ ...request, invoiceId: pending.row.id }, joined.columns.content)
+  purse.take({ ...request, invoiceId: pending.row.id }, { ...joined.columns.content, periods: [] })
   return { pending, balances }
+}
+
+/** In the order in which it is posted when they are saved. */
+function takeBeforeTax(own: Issues, purse: Purse): void {
+  const all = own.map(each => ({ request: ownRequest(each), content: withoutBalances(each.final.row) }))
+  for (const { request, content } of all) purse.take(request, { ...content, periods: [] })
+  for (const { request, content } of all.toSorted((a, b) => fewestFirst(a.request.service, b.request.service)))
+    purse.take(request, content)
 }
 
 const partOf = ({ inputs, request, draft }: Issue): Part => ({
@@ -109,10 +120,8 @@ const ownRequest = ({ inputs, request: { window }, draft }: Issue): FundsRequest
   invoiceId: draft.row.id,
 })
 
-const nothingUsed = ({ content: { wallet_balances: _paid, ...content } }: InvoiceRow): InvoiceRow['content'] => ({
-  ...content,
-  periods: [],
-})
+const withoutBalances = ({ content: { wallet_balances: _paid, ...content } }: InvoiceRow): InvoiceRow['content'] =>
+  content
 
 /** What all of them need from a purse, for the whole time that they bill. */
 function requestOf(own: Issues): FundsRequest {
@@ -144,7 +153,7 @@ function pendingOf(
     {
       ...UNTOUCHED,
       ...columns,
-      own_notes: rows.flatMap(row => row.own_notes),
+      own_notes: once(rows.flatMap(row => row.own_notes)),
       grants,
       inputs_hash: computed.inputsHash,
       invoice_number: null,

@@ -98,4 +98,4 @@ function joinedCustomers(parts: Parts): readonly CustomerView[] | null {
 }
 
 /** Each different value once, in order. */
-const once = <T>(all: readonly T[]): T[] => [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
+export const once = <T>(all: readonly T[]): T[] => [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
