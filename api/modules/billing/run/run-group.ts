@@ -103,7 +103,7 @@ async function runOnce(
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')
   const saved = await inTenant(deps.database, tenant, ACTOR, async uow => {
-    const found = await save(uow, deps, { tenant, prepared, complete, skip, all: sound, outcomes })
+    const found = await save(uow, deps, { tenant, prepared, complete, skip, all: states, outcomes })
     await deps.failpoint?.('invoices.before-commit')
     return found
   }).catch((error: unknown) => {
@@ -188,6 +188,11 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   for (const { id, step, plan } of advanced) {
     // A test clock stands still between its changes, so its figures do not become stale.
     const refreshMs = isTestTime() ? null : undefined
+    const fault = combined.faults.get(id)
+    if (fault !== undefined) {
+      outcomes.set(id, { kind: 'FAILED', error: fault })
+      continue
+    }
     const again = step.granted || step.issues.some(({ draft }) => combined.waiting.has(draft.row.id))
     const nextBillingAt =
       comeBack(complete, plan, { now: uow.now, granted: again }) ??

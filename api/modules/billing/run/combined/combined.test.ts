@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
+import { AppError } from '../../../../../shared/errors.ts'
 import { newId } from '../../../../../shared/ids.ts'
 import { at, formatInstant, instantOf } from '../../../../../shared/time.ts'
 import { NO_PAYERS } from '../../../invoices/funds.ts'
@@ -15,6 +16,7 @@ import { anyPrice } from '../../testing/example-prices.ts'
 import { usageNeeds } from '../../usage/usage-needs.ts'
 import type { Target } from '../advance-invoices.ts'
 import { type InvoiceRequest, priceBeforeDocument, priceInvoice } from '../price-invoice.ts'
+import type { Outcome } from '../run-group.ts'
 import { keyOfWindow, type SubscriptionInvoice } from '../subscription-invoices.ts'
 import type { Issue } from './issue.ts'
 import { issueTogether } from './issue-together.ts'
@@ -345,35 +347,79 @@ describe('they become FINAL together', () => {
 describe('in a run', () => {
   const states = (...ids: string[]) => ids.map(id => [id, { inputs: inputsOf({ id }) }] as const)
 
+  const of = {
+    tenant: { platformId: newId('plat'), environment: 'TEST' as const },
+    now: at('2026-04-02T00:00:00Z'),
+    purse: { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO },
+  }
+  /** Its invoice, as a DRAFT and as FINAL. */
+  function issueOf(inputs: BillingInputs, own_notes: string[] = []): Issue {
+    const request = requestOf(inputs, { id: inputs.subscription.id })
+    const { columns, lines } = priceInvoice(inputs, request)
+    const ids = { id: `invoice ${inputs.subscription.id}`, customer_id: inputs.customer.id, billing_type: 'DEFAULT' }
+    const row = { ...columns, ...ids, custom_fields: [], own_notes, usage_counted_until: null, inputs_hash: 'hash' }
+    const pending = { row, stored: null, lines, notices: [] }
+    return { inputs, request, draft: pending, final: pending } as unknown as Issue
+  }
+  const stepOf = (issue: Issue) => ({ inputs: issue.inputs, step: { issues: [issue], granted: false } })
+  /** The same, billed to another customer. */
+  const ofStranger = (inputs: BillingInputs): BillingInputs => ({
+    ...inputs,
+    customer: { ...inputs.customer, id: 'stranger' },
+  })
+
+  test('those that cannot be combined stay DRAFT, and keep no others waiting', () => {
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(id => inputsOf({ id })) as [BillingInputs, ...BillingInputs[]]
+    const broken = { ...issueOf(a), request: { ...issueOf(a).request, terms: null } } as unknown as Issue
+    const sound = [c, d].map(inputs => stepOf(issueOf(ofStranger(inputs as BillingInputs))))
+    const { waiting, faults, invoices, parts } = issueTogether(
+      [stepOf(broken), stepOf(issueOf(b as BillingInputs)), ...sound],
+      of,
+    )
+    expect([...waiting]).toEqual(['invoice a', 'invoice b'])
+    expect([...faults.values()]).toEqual([expect.any(TypeError), expect.any(TypeError)])
+    expect([...faults.keys()]).toEqual(['a', 'b'])
+    expect(parts.get('invoice b')?.row.combined_into_id).toBeUndefined()
+    expect(invoices.map(({ pending }) => pending.row.content.combined_invoice_ids)).toEqual([
+      ['invoice c', 'invoice d'],
+    ])
+  })
+
+  test('a note that several of them have is on the document once', () => {
+    const all = [issueOf(inputsOf({ id: 'a' }), ['thanks', 'for a']), issueOf(inputsOf({ id: 'b' }), ['thanks'])]
+    const { invoices } = issueTogether(all.map(stepOf), of)
+    expect(invoices.map(({ pending }) => pending.row.own_notes)).toEqual([['thanks', 'for a']])
+  })
+
   test('all wait for the next one where one has granted what invoices of it could not spend yet', () => {
-    const issueOf = (inputs: BillingInputs): Issue => {
-      const row = { id: `invoice ${inputs.subscription.id}`, custom_fields: [], content: {} }
-      const request = requestOf(inputs, { id: inputs.subscription.id })
-      return { inputs, request, draft: { row }, final: { row } } as unknown as Issue
-    }
     const [one, other] = [inputsOf({ id: 'a' }), inputsOf({ id: 'b' })]
-    const stranger = { ...one, customer: { ...one.customer, id: 'stranger' } }
-    const purse = { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO }
-    const tenant = { platformId: newId('plat'), environment: 'TEST' as const }
+    const stranger = ofStranger(one)
     const steps = [one, other, stranger].map(inputs => ({
       inputs,
       step: { issues: inputs === other ? [] : [issueOf(inputs)], granted: inputs === other },
     }))
-    const { waiting, parts, invoices } = issueTogether(steps, { tenant, now: at(START), purse })
+    const { waiting, parts, invoices } = issueTogether(steps, of)
     expect([[...waiting], [...parts.keys()], invoices]).toEqual([['invoice a'], ['invoice a'], []])
   })
 
-  test.each<[string, { readonly kind: string } | null | undefined, string[]]>([
+  const failed = (error: Error): Outcome => ({ kind: 'FAILED', error })
+  test.each<[string, Outcome | null, string[]]>([
     ['one that another run holds keeps the others for later', { kind: 'ALONE' }, ['other']],
     ['one that changed has the others read again', null, ['other']],
-    ['one that failed keeps no other waiting', { kind: 'FAILED' }, ['b', 'other']],
+    [
+      'one that is refused keeps no other waiting',
+      failed(new AppError('INVALID_OPERATION', 'no rate')),
+      ['b', 'other'],
+    ],
+    ['one whose usage could not be read keeps the others for later', failed(new Error('connection reset')), ['other']],
+    ['so does a service that was away', failed(new AppError('SERVICE_UNAVAILABLE', 'away')), ['other']],
   ])('%s', (_title, outcome, expected) => {
     const all = new Map(states('a', 'b'))
     const lone = { inputs: exampleInputs({ start: START, items: [] }) }
     const held = new Map([...states('b'), ['other', lone] as const]) as Parameters<typeof leaveTogether>[1]
-    const left = new Map([['a', outcome ?? null]])
+    const left = new Map([['a', outcome]])
     leaveTogether(all, held, left)
     expect([...held.keys()]).toEqual(expected)
-    expect(left.get('b')).toEqual(expected.includes('b') ? undefined : outcome)
+    expect(left.get('b')).toEqual(expected.includes('b') ? undefined : outcome && { kind: 'ALONE' })
   })
 })

@@ -28,6 +28,8 @@ export type IssuedTogether = {
   /** The ids of invoices that stay DRAFT, and are issued by the next run. */
   readonly waiting: ReadonlySet<string>
   readonly invoices: readonly Combined[]
+  /** Why invoices of these subscriptions, by id, could not be combined; those wait. */
+  readonly faults: ReadonlyMap<string, unknown>
 }
 
 export type Combined = {
@@ -46,7 +48,8 @@ type Advanced = {
 
 /**
  * Combines those that belong together. One that belongs to no other stays as it is; so does one that has custom fields of its
- * own. Where one of them has granted something, all wait for the next run, as that one does.
+ * own. Where one of them has granted something, all wait for the next run, as that one does. So do those that cannot be
+ * combined, which keeps no others waiting.
  */
 export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether {
   const granting = new Set(all.flatMap(({ inputs, step }) => (step.granted ? [combinedWith(inputs)] : [])))
@@ -55,6 +58,7 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
   const left = issues.filter(waits)
   const parts = new Map<string, PendingInvoice>(left.map(({ draft }) => [draft.row.id, draft]))
   const invoices: Combined[] = []
+  const faults = new Map<string, unknown>()
   const placed = groupBy(
     issues.filter(issue => !waits(issue) && issue.draft.row.custom_fields.length === 0),
     ({ inputs, request, final }) => `${combinedAt(inputs, request.window)} ${sameDocument(final.row)}`,
@@ -62,11 +66,20 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
   for (const own of placed.values()) {
     const [first, ...others] = own.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
     if (!first || others.length === 0) continue
-    const combined = combine([first, ...others], of)
-    invoices.push(combined)
-    for (const each of own) parts.set(each.draft.row.id, archived(each, combined.pending.row.id, of.now))
+    try {
+      const combined = combine([first, ...others], of)
+      invoices.push(combined)
+      for (const each of own) parts.set(each.draft.row.id, archived(each, combined.pending.row.id, of.now))
+    } catch (error) {
+      for (const each of own) {
+        of.purse.take(ownRequest(each), each.draft.row.content)
+        parts.set(each.draft.row.id, each.draft)
+        faults.set(each.inputs.subscription.id, error)
+      }
+      left.push(...own)
+    }
   }
-  return { parts, waiting: new Set(left.map(({ draft }) => draft.row.id)), invoices }
+  return { parts, waiting: new Set(left.map(({ draft }) => draft.row.id)), invoices, faults }
 }
 
 /** As it would have been FINAL: so it can be verified by itself. */

@@ -1,11 +1,13 @@
 // The other subscriptions that are invoiced together with those of a billing run.
 import { and, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { Instant } from '../../../../../shared/time.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { subscriptions as s } from '../../../subscriptions/table.ts'
 import { planBilling } from '../billing-plan.ts'
+import type { Outcome } from '../run-group.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
 import { combinedWith } from './match.ts'
 
@@ -45,21 +47,25 @@ export async function loadStatesTogether(uow: ReadUow, ids: readonly string[], n
 
 /**
  * Removes from `held` those that are combined with one that could not be held; `left` says why not, and takes them too.
- * One that failed keeps no other waiting.
+ * One that is refused keeps no other waiting. After any other fault, such as a lost connection, the next run may bill all
+ * of them, so each is left to a run by itself.
  */
-export function leaveTogether<T extends { readonly kind: string }>(
+export function leaveTogether(
   all: ReadonlyMap<string, Pick<SubscriptionState, 'inputs'>>,
   held: States,
-  left: Map<string, T | null>,
+  left: Map<string, Outcome | null>,
 ): void {
   for (const [id, { inputs }] of all) {
     const own = combinedWith(inputs)
     const outcome = left.get(id) ?? null
-    if (own === null || held.has(id) || outcome?.kind === 'FAILED') continue
+    if (own === null || held.has(id) || isRefused(outcome)) continue
     for (const [other, state] of held) {
       if (combinedWith(state.inputs) !== own) continue
       held.delete(other)
-      left.set(other, outcome)
+      left.set(other, outcome === null ? null : { kind: 'ALONE' })
     }
   }
 }
+
+const isRefused = (outcome: Outcome | null): boolean =>
+  outcome?.kind === 'FAILED' && outcome.error instanceof AppError && outcome.error.code !== 'SERVICE_UNAVAILABLE'
