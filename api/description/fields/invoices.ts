@@ -109,7 +109,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   combined_invoice_ids:
     'Of an invoice for several subscriptions: ids of the ARCHIVED invoices that it was made from, one for each.',
   combined_into_invoice_id:
-    'Of an ARCHIVED invoice: id of the FINAL invoice that it was issued in, with those of other subscriptions.',
+    'Of an ARCHIVED invoice: id of the FINAL invoice that it was issued in, with those of other subscriptions. Both have its ' +
+    'amounts, so add up FINAL invoices only.',
   billing_period_date: 'The first day of the billing period.',
   pricing_amount_type: 'Whether prices are without tax (EXCLUDING_TAX) or contain it (INCLUDING_TAX).',
   rounding_mode: 'How the amounts are rounded.',

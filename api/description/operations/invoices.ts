@@ -13,7 +13,7 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
     'zone. Says how many there are, and names up to ten of them.',
   bulk_actions_create:
     'Chooses the DRAFT invoices with this invoice date that are not on hold, at most 10,000, and makes them FINAL one after the other ' +
-    'in the background. Read `bulk_actions_items_read` to see what became of each.',
+    'in the background. None is combined with those of other subscriptions. Read `bulk_actions_items_read` to see what became of each.',
   bulk_actions_items_read:
     'An invoice that could not become FINAL is FAILED, with the reason in `message`. It stops none of the others.',
   invoices_list: 'Shows invoices without periods and lines unless `include_periods` or `include_lines` is true.',

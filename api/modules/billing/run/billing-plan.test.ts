@@ -62,6 +62,18 @@ test('closed invoices are skipped; a period that ended makes the run wait for us
   expect([ended.keys.length, ended.closes]).toEqual([2, true])
 })
 
+test('one may become FINAL once its grace period is over, unless it is on hold', () => {
+  const [before, over] = [at('2026-04-01T07:59:59Z'), at('2026-04-01T08:00:00Z')]
+  const rows = rowsOf('FINAL', 'DRAFT')
+  const issues = (now: Instant, more: object = {}): boolean =>
+    planBilling(
+      inputs,
+      rows.map(row => ({ ...row, ...more })),
+      now,
+    ).issues
+  expect([issues(before), issues(over), issues(over, { on_hold: true })]).toEqual([false, true, false])
+})
+
 test('an open invoice whose period the subscription no longer has is processed, to be voided', () => {
   const rows = rowsOf('FINAL', 'FINAL', 'OPEN')
   const cancelled = {
@@ -104,6 +116,7 @@ test('a subscription that does not bill has no plan', () => {
     keys: [],
     moving: 0,
     closes: false,
+    issues: false,
     nextOpensAt: null,
   })
 })

@@ -5,6 +5,7 @@ import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import { mayClose } from './advance-invoices.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -20,13 +21,15 @@ export type BillingPlan = {
   readonly moving: number
   /** Whether any period has ended, so that usage must be complete first. */
   readonly closes: boolean
+  /** Whether the grace period of any is over, so that it may become FINAL. */
+  readonly issues: boolean
   /** When an invoice that does not exist yet is due; null when there is none. */
   readonly nextOpensAt: Instant | null
 }
 
 const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
 
-const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, nextOpensAt: null }
+const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, issues: false, nextOpensAt: null }
 
 /**
  * The invoices that a run processes: every period that has started and is not closed, and rows whose period no longer
@@ -54,7 +57,13 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
   // A run processes a limited number of invoices: refreshing figures must not keep a period from being opened, closed
   // or made FINAL.
   const keys = [...moving, ...of('FINALIZE'), ...of('REFRESH')]
-  return { keys, moving: moving.length, closes: due.some(({ window }) => window.cutoffAt <= now), nextOpensAt }
+  return {
+    keys,
+    moving: moving.length,
+    closes: due.some(({ window }) => window.cutoffAt <= now),
+    issues: due.some(each => mayClose({ inputs, rows }, each, now)),
+    nextOpensAt,
+  }
 }
 
 type Urgency = 'MOVE' | 'FINALIZE' | 'REFRESH'

@@ -61,9 +61,17 @@ export const TOO_SLOW = new Error('its usage was not read in time')
 export async function prepare(
   deps: BillingDeps,
   tenant: Tenant,
-  { states, readMs }: { readonly states: ReadonlyMap<string, SubscriptionState>; readonly readMs: number | null },
+  {
+    states,
+    now,
+    readMs,
+  }: {
+    readonly states: ReadonlyMap<string, SubscriptionState>
+    /** Nothing closes that may close only later. */
+    readonly now: Instant
+    readonly readMs: number | null
+  },
 ): Promise<PreparedGroup> {
-  const now = deps.database.clock.now()
   const failed = new Map<string, unknown>()
   const kept = <T>(id: string, work: () => T): T | null => attempt(failed, id, work)
   const plans = [...states].flatMap(([id, state]): [string, BillingPlan][] => {

@@ -91,14 +91,17 @@ async function runOnce(
   of: { readonly ids: readonly string[]; readonly skip: boolean; readonly readMs: number | null },
 ): Promise<Map<string, Outcome | null>> {
   const { ids, skip, readMs } = of
-  const states = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, uow.now))
-  const outcomes = new Map<string, Outcome | null>()
+  // One time for both: what may close only later was not read with what it is combined with.
+  const now = deps.database.clock.now()
+  const { states, alone } = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, now))
+  const outcomes = new Map<string, Outcome | null>([...alone].map(id => [id, { kind: 'ALONE' }]))
   for (const id of ids)
-    if (!states.has(id)) outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
+    if (!states.has(id) && !alone.has(id))
+      outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
   const uncorrected = await correctLate(deps, tenant, states)
   for (const [id, error] of uncorrected) outcomes.set(id, { kind: 'FAILED', error })
   const sound = new Map([...states].filter(([id]) => !uncorrected.has(id)))
-  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, readMs })
+  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')

@@ -22,7 +22,7 @@ import type { Issue } from './issue.ts'
 import { issueTogether } from './issue-together.ts'
 import { joinedKey, joinInvoices, type Part } from './join-invoices.ts'
 import { combinedAt, combinedWith, together } from './match.ts'
-import { leaveTogether } from './siblings.ts'
+import { chooseSets, leaveTogether } from './siblings.ts'
 
 const START = '2026-03-01T00:00:00Z'
 const wallet = (available: string) => ({
@@ -383,6 +383,43 @@ describe('in a run', () => {
     expect(invoices.map(({ pending }) => pending.row.content.combined_invoice_ids)).toEqual([
       ['invoice c', 'invoice d'],
     ])
+  })
+
+  test.each<[string, string[][], string[], string[], string[]]>([
+    [
+      'all sets that it has one of',
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+      ['a', 'c'],
+      ['b', 'd'],
+      [],
+    ],
+    [
+      'only as many as it may, and leaves those of the other sets alone',
+      [
+        ['a', 'b', 'x'],
+        ['c', 'd'],
+      ],
+      ['a', 'c'],
+      ['b', 'x'],
+      ['c'],
+    ],
+    [
+      'a set that needs no more, whatever else it reads',
+      [
+        ['a', 'b', 'x'],
+        ['c', 'd'],
+      ],
+      ['a', 'c', 'd'],
+      ['b', 'x'],
+      [],
+    ],
+    ['the first set, however large it is', [['a', 'b', 'x', 'y']], ['a'], ['b', 'x', 'y'], []],
+  ])('reads %s', (_title, sets, own, others, alone) => {
+    const chosen = chooseSets(sets, new Set(own), 2)
+    expect([chosen.others, [...chosen.alone]]).toEqual([others, alone])
   })
 
   test('a note that several of them have is on the document once', () => {

@@ -1,11 +1,9 @@
 // The other subscriptions that are invoiced together with those of a billing run.
-import { and, eq, inArray } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
-import { idsOf } from '../../../../../shared/ids.ts'
+import { type Id, idsOf } from '../../../../../shared/ids.ts'
 import type { Instant } from '../../../../../shared/time.ts'
-import { inThisTenant } from '../../../../resource/tenant-condition.ts'
-import { subscriptions as s } from '../../../subscriptions/table.ts'
 import { planBilling } from '../billing-plan.ts'
 import type { Outcome } from '../run-group.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
@@ -13,36 +11,76 @@ import { combinedWith } from './match.ts'
 
 type States = Map<string, SubscriptionState>
 
+/** The most subscriptions whose invoices become one: more would make the run of one of them, and its locks, too long. */
+const TOGETHER_MAX = 250
+/** The most that one run reads beside its own. The rest is left to runs by themselves, each of which reads one set. */
+const OTHERS_MAX = 1_000
+
 /**
- * The states of these subscriptions, and of those that are combined with one whose period has ended. Where none combines,
- * nothing more is read.
+ * The states of these subscriptions at `now`, and of those that are combined with one that may become FINAL. Where none
+ * may, nothing more is read. `alone`: those that are to be run by themselves, because more is combined with all of these
+ * than one run reads.
  */
-export async function loadStatesTogether(uow: ReadUow, ids: readonly string[], now: Instant): Promise<States> {
+export async function loadStatesTogether(
+  uow: ReadUow,
+  ids: readonly string[],
+  now: Instant,
+): Promise<{ readonly states: States; readonly alone: ReadonlySet<string> }> {
   const states = await loadStates(uow, ids)
-  const closing = [...states.values()].filter(
-    ({ inputs, rows }) => inputs.subscription.combine === true && planBilling(inputs, rows, now).closes,
+  const issuing = [...states.values()].filter(
+    ({ inputs, rows }) => inputs.subscription.combine === true && planBilling(inputs, rows, now).issues,
   )
-  if (closing.length === 0) return states
-  const wanted = new Set(closing.map(({ inputs }) => combinedWith(inputs)))
-  const found = await uow.tx
-    .select({ id: s.id })
-    .from(s)
-    .where(
-      and(
-        inThisTenant(uow, s),
-        inArray(s.customer_id, idsOf('cust', new Set(closing.map(({ inputs }) => inputs.subscription.customer_id)))),
-        eq(s.combine, true),
-        eq(s.type, 'BILLING'),
-        inArray(s.status, ['ACTIVE', 'CANCELLED']),
-      ),
-    )
-    .orderBy(s.id)
-  const others = await loadStates(
-    uow,
-    found.flatMap(({ id }) => (states.has(id) ? [] : [id])),
-  )
-  const together = [...others].filter(([, { inputs }]) => wanted.has(combinedWith(inputs)))
-  return new Map([...states, ...together])
+  if (issuing.length === 0) return { states, alone: new Set() }
+  const wanted = new Set(issuing.map(({ inputs }) => combinedWith(inputs)))
+  const sets = await loadSets(uow, idsOf('ppsu', new Set(issuing.map(({ inputs }) => inputs.subscription.id))))
+  const { others, alone } = chooseSets(sets, new Set(states.keys()), OTHERS_MAX)
+  const loaded = await loadStates(uow, others)
+  const together = [...loaded].filter(([, { inputs }]) => wanted.has(combinedWith(inputs)))
+  const own = [...states].filter(([id]) => !alone.has(id))
+  return { states: new Map([...own, ...together]), alone }
+}
+
+/**
+ * The sets of subscriptions that may be combined and have one of these. A set has at most TOGETHER_MAX, in the order of
+ * their ids, and only such as agree in what a statement can compare; `combinedWith` compares all of it.
+ */
+async function loadSets(uow: ReadUow, ids: readonly Id<'ppsu'>[]): Promise<string[][]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ ids: string[] }>(sql`
+    with placed as (
+      select id, customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number,
+        (row_number() over (
+          partition by customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number
+          order by id) - 1) / ${TOGETHER_MAX}::int as part
+      from pricing_plan_subscriptions
+      where platform_id = ${platformId} and environment = ${environment}
+        and customer_id in (select customer_id from pricing_plan_subscriptions
+          where platform_id = ${platformId} and environment = ${environment} and id in ${ids})
+        and combine and type = 'BILLING' and status in ('ACTIVE', 'CANCELLED'))
+    select array_agg(id order by id) as ids from placed
+    group by customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number, part
+    having bool_or(id in ${ids})
+    order by min(id)`)
+  return rows.map(row => row.ids)
+}
+
+/**
+ * Which others a run that has `own` reads: those of whole sets, as long as there are at most `max` of them, and always those
+ * of the first. The members of `own` in other sets are left alone. Pure.
+ */
+export function chooseSets(
+  sets: readonly (readonly string[])[],
+  own: ReadonlySet<string>,
+  max: number,
+): { readonly others: readonly string[]; readonly alone: ReadonlySet<string> } {
+  const others: string[] = []
+  const alone = new Set<string>()
+  for (const [place, set] of sets.entries()) {
+    const more = set.filter(id => !own.has(id))
+    if (place === 0 || others.length + more.length <= max) others.push(...more)
+    else for (const id of set) if (own.has(id)) alone.add(id)
+  }
+  return { others, alone }
 }
 
 /**
