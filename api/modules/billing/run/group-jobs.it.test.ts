@@ -14,7 +14,8 @@ import { makeActiveSubscription, succeed } from '../../subscriptions/testing/see
 import { NO_USAGE } from '../testing/no-usage.ts'
 import { billingJobs, findDueBilling } from './billing-jobs.ts'
 import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
-import { type Outcome, runGroup } from './run-group.ts'
+import type { Outcome } from './outcome.ts'
+import { runGroup } from './run-group.ts'
 
 const NOW = Date.parse('2026-03-11T10:00:00Z')
 let api: ApiHarness

@@ -16,7 +16,7 @@ import { type ClaimedBilling, claimBilling, releaseBilling } from '../../subscri
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
 import type { BillingDeps } from './compute-invoice.ts'
-import type { Outcome } from './run-group.ts'
+import type { Outcome } from './outcome.ts'
 
 export const BILLING_GROUP = { name: 'billing-group' }
 

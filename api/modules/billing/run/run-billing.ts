@@ -4,7 +4,8 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import type { BillingDeps } from './compute-invoice.ts'
-import { type BillingRun, runGroup } from './run-group.ts'
+import type { BillingRun } from './outcome.ts'
+import { runGroup } from './run-group.ts'
 
 /**
  * Brings the invoices of a subscription up to date, and returns when the next run is due (`next_billing_at`). Uses the

@@ -28,24 +28,9 @@ import { type IssuedTogether, issueTogether } from './combined/issue-together.ts
 import { together } from './combined/match.ts'
 import { leaveTogether, loadStatesTogether } from './combined/siblings.ts'
 import type { BillingDeps } from './compute-invoice.ts'
+import type { Outcome } from './outcome.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
-
-export type BillingRun = {
-  /** The invoices that the run processed, as it left them. */
-  readonly invoices: readonly InvoiceRow[]
-  /** When the next run is due; null when nothing more will be due. */
-  readonly nextBillingAt: Instant | null
-}
-
-/**
- * The outcome for one subscription of a group. ALONE: it was locked, slow to read, kept changing, or failed together
- * with others, and is to be run by itself.
- */
-export type Outcome =
-  | { readonly kind: 'DONE'; readonly run: BillingRun }
-  | { readonly kind: 'FAILED'; readonly error: unknown }
-  | { readonly kind: 'ALONE' }
 
 export const ACTOR: Actor = { id: null, requestId: null }
 const RETRY_MS = 60_000

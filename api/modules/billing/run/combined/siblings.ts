@@ -5,7 +5,7 @@ import { AppError } from '../../../../../shared/errors.ts'
 import { type Id, idsOf } from '../../../../../shared/ids.ts'
 import type { Instant } from '../../../../../shared/time.ts'
 import { planBilling } from '../billing-plan.ts'
-import type { Outcome } from '../run-group.ts'
+import type { Outcome } from '../outcome.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
 import { combinedWith } from './match.ts'
 

@@ -1,0 +1,19 @@
+// What a billing run did for a subscription.
+import type { Instant } from '../../../../shared/time.ts'
+import type { InvoiceRow } from '../../invoices/table.ts'
+
+export type BillingRun = {
+  /** The invoices that the run processed, as it left them. */
+  readonly invoices: readonly InvoiceRow[]
+  /** When the next run is due; null when nothing more will be due. */
+  readonly nextBillingAt: Instant | null
+}
+
+/**
+ * The outcome for one subscription of a group. ALONE: it was locked, slow to read, kept changing, or failed together
+ * with others, and is to be run by itself.
+ */
+export type Outcome =
+  | { readonly kind: 'DONE'; readonly run: BillingRun }
+  | { readonly kind: 'FAILED'; readonly error: unknown }
+  | { readonly kind: 'ALONE' }
