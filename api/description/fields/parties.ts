@@ -178,7 +178,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'ExchangeRateStatus.attempted_at': 'When the rates were last asked for.',
   next_attempt_at: 'When they are asked for next: after 6 hours, or an hour after a fault.',
   rates_of: 'The time of the newest rates that were fetched. Null: none were.',
-  'ExchangeRateStatus.fault': 'Why there are no rates, or that they are older than a week. Null: nothing is wrong.',
+  'ExchangeRateStatus.fault':
+    'Why there are no rates, which rates were not stored, or that they are older than a week. Null: nothing is wrong.',
   processing_settings: 'The late usage policy by another name.',
   put_after_invoice_final_on_next_invoice: 'true is NEXT_INVOICE, false is NOT_MATCHED; see `late_event_policy`.',
   event_processing_up_to_date_until: 'Every event accepted before this instant is counted.',

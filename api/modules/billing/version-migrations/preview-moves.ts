@@ -1,7 +1,7 @@
 // What the next invoices of subscriptions become on another plan version: the moves are tried in a transaction that is undone. What
 // they are billed by is read for many at once, and so is their usage.
-import { sql } from 'drizzle-orm'
 import { inTenant } from '../../../../shared/database/database.ts'
+import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -138,15 +138,12 @@ async function tryMoves(
     const moved = new Map<string, Pick<Moved, 'start' | 'scheduleId' | 'left'>>()
     // All in one order, so that two runs do not wait for each other.
     for (const id of ids.toSorted()) {
-      await uow.tx.execute(sql`savepoint one`)
-      try {
-        const found = await moveToVersion(uow, id, move, chargedAhead)
-        if ('skipped' in found) tried.set(id, found)
-        else moved.set(id, { start: found.schedule.start_at, scheduleId: found.schedule.id, left: found.left })
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
-        await uow.tx.execute(sql`rollback to savepoint one`)
-        tried.set(id, { refused: error })
+      const result = await tryInTransaction(uow.tx, () => moveToVersion(uow, id, move, chargedAhead))
+      if ('refused' in result) tried.set(id, result)
+      else if ('skipped' in result.done) tried.set(id, result.done)
+      else {
+        const { schedule, left } = result.done
+        moved.set(id, { start: schedule.start_at, scheduleId: schedule.id, left })
       }
     }
     const after = await loadPreviewStates(uow, [...moved.keys()])

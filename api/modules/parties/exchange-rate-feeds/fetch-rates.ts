@@ -1,6 +1,7 @@
 // Fetches the reference rates of one platform from the address that it gives, and stores those that it does not have.
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { FailedFetch, type FetchTextDeps, fetchText } from '../../../../shared/outbound/fetch-text.ts'
@@ -13,6 +14,7 @@ import { exchangeRateResource } from '../exchange-rates/exchange-rate.ts'
 import { exchangeRates as e } from '../exchange-rates/table.ts'
 import type { ExchangeRateSettings, ExchangeRateStatus } from '../platforms/exchange-rate-settings.ts'
 import { platformResource } from '../platforms/platform.ts'
+import { platforms } from '../platforms/table.ts'
 import { type PublishedRates, parseFeed, WrongFeed } from './parse-feed.ts'
 
 const ACTOR = { id: null, requestId: null }
@@ -34,18 +36,23 @@ export async function fetchRates(
   tenant: Tenant,
   signal: AbortSignal,
 ): Promise<ExchangeRateStatus | null> {
-  const { exchange_rate_settings: settings } = await readTenant(database, tenant, uow =>
+  const { exchange_rate_settings } = await readTenant(database, tenant, uow =>
     getOne(uow, platformResource, idOf('plat', tenant.platformId)),
   )
-  const { url } = settings
+  const { url } = exchange_rate_settings
   if (!url) return null
   const found = await published(rates, { url, signal, now: database.clock.now() })
   return await inTenant(database, tenant, ACTOR, async uow => {
-    const platform = await getOne(uow, platformResource, idOf('plat', tenant.platformId))
-    // Changed meanwhile: the next search finds it.
-    if (platform.exchange_rate_settings.url !== url) return null
-    if (typeof found !== 'string') await store(uow, found, { ...settings, url })
-    const status = statusOf(found, platform.exchange_rate_status, uow.now)
+    // As they are now: the answer may have taken half a minute. They stay so until commit.
+    const [platform] = await uow.tx
+      .select({ settings: platforms.exchange_rate_settings, status: platforms.exchange_rate_status })
+      .from(platforms)
+      .where(inThisTenant(uow, platforms))
+      .for('no key update')
+    // Another address since then: the next search finds it.
+    if (platform?.settings.url !== url) return null
+    const refused = typeof found === 'string' ? NONE : await store(uow, found, { ...platform.settings, url })
+    const status = statusOf(found, platform.status, uow.now, refused)
     // Not a change of the platform by anybody, so nothing follows from it.
     await uow.tx.execute(sql`
       update platforms set exchange_rate_status = ${JSON.stringify(status)}
@@ -67,29 +74,40 @@ async function published(
   }
 }
 
-/** Pure. */
+/** Why rates were not stored, by currency. */
+type Refused = ReadonlyMap<string, string>
+const NONE: Refused = new Map()
+
+/** Pure. What is tried again sooner: an answer without rates, and rates that were `refused`. */
 export function statusOf(
   found: PublishedRates | string,
   before: ExchangeRateStatus | null,
   now: Instant,
+  refused: Refused = NONE,
 ): ExchangeRateStatus {
-  const isFault = typeof found === 'string'
-  const rates_of = isFault ? (before?.rates_of ?? null) : found.rate_timestamp
+  const fault = typeof found === 'string' ? found : faultOf(refused)
+  const rates_of = typeof found === 'string' ? (before?.rates_of ?? null) : found.rate_timestamp
   const isOld = rates_of !== null && at(rates_of) < now - OLD_MS
   const old = isOld ? `The newest rates are of ${rates_of}, more than seven days ago.` : null
   return {
     attempted_at: formatInstant(now),
-    next_attempt_at: formatInstant(instantOf(now + (isFault ? RETRY_MS : NEXT_MS))),
+    next_attempt_at: formatInstant(instantOf(now + (fault === null ? NEXT_MS : RETRY_MS))),
     rates_of,
-    fault: isFault ? [found, old].filter(text => text !== null).join(' ') : old,
+    fault: [fault, old].filter(text => text !== null).join(' ') || null,
   }
 }
 
+function faultOf(refused: Refused): string | null {
+  const [first] = refused
+  return first ? `Not stored: ${[...refused.keys()].join(', ')}. The rate of ${first[0]}: ${first[1]}` : null
+}
+
+/** Stores each rate by itself, so that one that is refused keeps no other back. Returns the refused ones. */
 async function store(
   uow: Uow,
   { base_currency, rate_timestamp, rates }: PublishedRates,
   { url, source, overwrite }: ExchangeRateSettings & { readonly url: string },
-): Promise<void> {
+): Promise<Refused> {
   const stored = await uow.tx
     .select({ id: e.id, currency: e.currency, rate: e.rate })
     .from(e)
@@ -105,12 +123,24 @@ async function store(
       ),
     )
   const publisher = source ?? new URL(url).hostname
+  const refused = new Map<string, string>()
   for (const { currency, rate } of rates) {
     const known = stored.find(each => each.currency === currency)
-    if (!known) {
-      const body = { base_currency, currency, rate, rate_timestamp, source: publisher }
-      await createResource(uow, exchangeRateResource, body)
-    } else if (overwrite === true && !decimal(known.rate).eq(decimal(rate)))
-      await updateResource(uow, exchangeRateResource, known.id, { rate, source: publisher })
+    if (known && (overwrite !== true || decimal(known.rate).eq(decimal(rate)))) continue
+    const result = await tryInTransaction(uow.tx, () =>
+      known
+        ? updateResource(uow, exchangeRateResource, known.id, { rate, source: publisher })
+        : createResource(uow, exchangeRateResource, {
+            base_currency,
+            currency,
+            rate,
+            rate_timestamp,
+            source: publisher,
+          }),
+    )
+    // Somebody gave a rate meanwhile: it is one that is stored.
+    if ('refused' in result && result.refused.code !== 'RESOURCE_ALREADY_EXISTS')
+      refused.set(currency, result.refused.message)
   }
+  return refused
 }

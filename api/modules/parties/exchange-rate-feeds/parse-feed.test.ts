@@ -14,6 +14,12 @@ test.each<[string, string, readonly string[]]>([
     feed({ rates: { IDR: '17891.123456789012' } }),
     ['IDR 17891.123456789012'],
   ],
+  [
+    'more decimals than a rate has, rounded',
+    feed({ rates: { USD: 1.0832123456785, GBP: '0.8341123456785' } }),
+    ['USD 1.083212345679', 'GBP 0.834112345679'],
+  ],
+  ['exponents', feed({ rates: { USD: 1.2e-8, GBP: '1.5E+3' } }), ['USD 0.000000012', 'GBP 1500']],
   ['neither the base nor unknown currencies', feed({ rates: { EUR: 1, BTC: 2, USD: 1 } }), ['USD 1']],
   ['members besides', feed({ amount: 1, success: true }), ['USD 1.0832']],
 ])('takes %s', (_name, text, expected) => {
@@ -46,6 +52,10 @@ test.each<[string, string, string]>([
   ['no rates', feed({ rates: undefined }), '`rates` must be an object.'],
   ['rates of itself alone', feed({ rates: { EUR: 1 } }), '`rates` has no rate of another currency.'],
   ['a rate of zero', feed({ rates: { USD: 0 } }), 'The rate of USD must be above zero.'],
+  ['a rate that rounds to zero', feed({ rates: { USD: 4e-13 } }), 'The rate of USD must be above zero.'],
+  ['a rate of 27 digits', feed({ rates: { USD: 1e26 } }), 'The rate of USD must be a decimal number.'],
+  ['an exponent without a number', feed({ rates: { USD: 'e5' } }), 'The rate of USD must be a decimal number.'],
+  ['a rate in another base', feed({ rates: { USD: '0x10' } }), 'The rate of USD must be a decimal number.'],
   ['a rate below zero', feed({ rates: { USD: -1 } }), 'The rate of USD must be'],
   ['a rate that is no number', feed({ rates: { USD: 'one' } }), 'The rate of USD must be a decimal number.'],
   ['a rate of null', feed({ rates: { USD: null } }), 'The rate of USD must be a decimal number.'],
@@ -75,6 +85,21 @@ describe('the status of a platform', () => {
       rates_of: '2026-03-31T00:00:00Z',
       fault: 'The server answered 500.',
     })
+  })
+
+  test('says which rates were not stored, and tries again as after a fault', () => {
+    const found = of('2026-03-31T00:00:00Z')
+    const refused = new Map([
+      ['EUR', 'A rate can be corrected 100 times.'],
+      ['USD', 'Something else.'],
+    ])
+    expect(statusOf(found, before, NOW, refused)).toMatchObject({
+      next_attempt_at: '2026-04-01T13:00:00Z',
+      rates_of: '2026-03-31T00:00:00Z',
+      fault: 'Not stored: EUR, USD. The rate of EUR: A rate can be corrected 100 times.',
+    })
+    expect(statusOf(of('2026-03-25T11:00:00Z'), null, NOW, refused).fault).toMatch(/^Not stored: .*seven days ago\.$/)
+    expect(statusOf(found, before, NOW, new Map()).fault).toBeNull()
   })
 
   test('says that rates are old, whether the address answers or not', () => {

@@ -1,5 +1,5 @@
 // What an address of reference rates must give: JSON such as {"base": "EUR", "date": "2026-03-31", "rates": {"USD": 1.0832}}. Pure.
-import { type Decimal, decimal, isPlainDecimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, isPlainDecimal, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
 import { isCurrency } from '../../../../shared/iso-codes.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../../shared/time.ts'
 
@@ -23,7 +23,7 @@ export class WrongFeed extends Error {}
 /**
  * The rates of an answer, those of the base itself and of currencies that ISO 4217 does not have left out. Throws WrongFeed when the
  * answer has another form, a rate that is not above zero, or a date that is too far ahead. JSON numbers are exact to 15 digits; a rate
- * with more is given as text.
+ * with more is given as text. Rates are rounded to 12 decimals, half up.
  */
 export function parseFeed(text: string, now: Instant): PublishedRates {
   const answer = objectOf(jsonOf(text), 'The answer')
@@ -63,11 +63,16 @@ function timeOf(value: unknown, now: Instant): string {
   return formatInstant(time)
 }
 
+/** A number as JSON writes it. `decimal` takes it with its exponent. */
+const NUMBER = /^-?\d{1,40}(?:\.\d{1,100})?(?:e[+-]?\d{1,3})?$/i
+/** What a stored rate has. */
+const PLACES = 12
+
 function rateOf(currency: string, value: unknown): Decimal {
   const text = typeof value === 'number' ? String(value) : value
-  if (typeof text !== 'string' || !isPlainDecimal(text))
+  const rate = typeof text === 'string' && NUMBER.test(text) ? roundHalfUp(decimal(text), PLACES) : null
+  if (rate === null || !isPlainDecimal(plain(rate)))
     throw new WrongFeed(`The rate of ${currency} must be a decimal number.`)
-  const rate = decimal(text)
   if (!rate.gt(ZERO)) throw new WrongFeed(`The rate of ${currency} must be above zero.`)
   return rate
 }

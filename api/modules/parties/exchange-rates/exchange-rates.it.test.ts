@@ -1,21 +1,17 @@
-// Exchange rates: what is refused, how a rate is corrected with its history, and that activation and preview need one.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Registry } from 'prom-client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { asSystem, openDatabase } from '../../../../shared/database/database.ts'
-import { createOutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { loginOf } from '../../../../shared/testing/database-logins.ts'
-import { createWorkerMetrics } from '../../../jobs/metrics.ts'
-import { runJob } from '../../../jobs/testing/run-job.ts'
+// Exchange rates: what is refused, how a rate is corrected with its history, that activation and preview need one, and rates from an
+// address.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { createResource, updateResource } from '../../../resource/commands.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import { feedJobs, loadFeeds } from '../exchange-rate-feeds/jobs.ts'
+import { type ServedFeed, serveFeed } from '../exchange-rate-feeds/testing/serve-feed.ts'
+import { platformResource } from '../platforms/platform.ts'
+import { exchangeRateResource } from './exchange-rate.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -110,79 +106,131 @@ test('activation and preview need a rate; invoices convert by it and keep it', a
   expect(await succeed(tenant, 'POST', `${invoice}/verify`)).toMatchObject({ identical: true })
 })
 
-test('rates come from the address of the platform, and what is stored stays unless the platform says otherwise', async () => {
-  let answer: { status: number; body: unknown } = { status: 500, body: {} }
-  const server = createServer((_request, response) => {
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const address = `http://127.0.0.1:${port}/daily?base=CHF`
-  const own = api.tenants.aTest
-  const system = await openDatabase({
-    ...{ url: loginOf(api.databaseUrl, 'millrace_worker'), role: 'millrace_worker', poolMax: 1 },
-    ...{ clock: api.clock, logger: silentLogger },
-  })
-  const policy = { ports: { 'https:': [443], 'http:': [] }, hosts: new Set([`127.0.0.1:${port}`]) }
-  const times = { connectMs: 60_000, headMs: 60_000, silenceMs: 60_000 }
-  const deps = {
-    ...{ database: api.database, system, logger: silentLogger, metrics: createWorkerMetrics(new Registry()) },
-    rates: { request: createOutboundRequest(policy, times), policy, bytesMax: 1_000, deadlineMs: 60_000 },
-  }
-  const payload = { platform_id: own.tenant.platformId, environment: own.tenant.environment }
-  const platform = `/v1/platforms/${own.tenant.platformId}`
-  const settings = (more: object) => succeed(own, 'PATCH', platform, { exchange_rate_settings: more })
-  const fetched = async () => {
-    await runJob(feedJobs, 'fetch-exchange-rates', deps, payload)
-    return (await succeed(own, 'GET', platform))['exchange_rate_status']
-  }
-  const rates = async (): Promise<string[]> =>
-    (await succeed(own, 'GET', '/v1/exchange-rates?base_currency=CHF&limit=100'))['data']
-      .map((row: Row) => `${row['currency']} ${row['rate']} ${row['source']} ${row['corrections'].length}`)
-      .toSorted()
-  const due = async (): Promise<string> => {
-    const feeds = await asSystem(system, 'find-due-exchange-rates', tx => loadFeeds(tx, api.clock.now()))
-    const found = feeds.find(({ platform_id }) => platform_id === payload.platform_id)
-    return found ? `due ${found.due}, faulty ${found.faulty}` : 'none'
-  }
-  try {
+describe('rates from the address of the platform', () => {
+  let own: TestTenant
+  let feed: ServedFeed
+  beforeAll(async () => {
+    own = api.tenants.aTest
+    feed = await serveFeed(api, own)
     api.clock.set(Date.parse('2026-04-01T12:00:00Z'))
+  })
+  afterAll(() => feed?.close())
+  const good = { fault: null, rates_of: '2026-03-31T00:00:00Z', next_attempt_at: '2026-04-01T18:00:00Z' }
+  const byHand = (base_currency: string, currency: string, rate: string) => {
+    const body = { base_currency, currency, rate, rate_timestamp: '2026-03-31T00:00:00Z', source: 'By hand' }
+    return succeed(own, 'POST', '/v1/exchange-rates', body)
+  }
+  /** Fetches while a transaction holds what `change` wrote, and commits that when the job waits for it. */
+  const fetchedDuring = async (change: (uow: Uow) => Promise<unknown>): Promise<Row> => {
+    let fetched: Promise<Row> | undefined
+    await inTenant(api.database, own.tenant, { id: null, requestId: null }, async uow => {
+      await change(uow)
+      fetched ??= feed.fetched()
+      const waiting = `select pid from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()`
+      await Promise.race([
+        fetched,
+        vi.waitFor(async () => expect(await api.sql(waiting)).not.toEqual([]), { timeout: 60_000, interval: 20 }),
+      ])
+    })
+    if (!fetched) throw new Error('nothing was fetched')
+    return await fetched
+  }
+
+  test('are stored; what is stored stays unless the platform says otherwise', async () => {
     for (const url of ['ftp://rates.example', 'https://a:b@rates.example', 'rates', 'https://rates example'])
-      expect(fault(await own.call('PATCH', platform, { exchange_rate_settings: { url } }))).toEqual([
+      expect(fault(await own.call('PATCH', feed.platform, { exchange_rate_settings: { url } }))).toEqual([
         400,
         'INVALID_FIELD',
         'exchange_rate_settings.url',
       ])
-    expect(await due()).toBe('none')
-    await settings({ url: address, source: 'SNB' })
-    expect(await due()).toBe('due true, faulty false')
-    expect(await fetched()).toMatchObject({ fault: 'The server answered 500.', rates_of: null })
-    const byHand = { base_currency: 'CHF', rate_timestamp: '2026-03-31T00:00:00Z', currency: 'EUR', rate: '1.05' }
-    await succeed(own, 'POST', '/v1/exchange-rates', { ...byHand, source: 'By hand' })
+    expect(await feed.due()).toBe('none')
+    await feed.settings({ url: feed.url, source: 'SNB' })
+    expect(await feed.due()).toBe('due true, faulty false')
+    expect(await feed.fetched()).toMatchObject({ fault: 'The server answered 500.', rates_of: null })
+    await byHand('CHF', 'EUR', '1.05')
     const published = { base: 'CHF', date: '2026-03-31', rates: { EUR: 1.06, USD: '1.1303', BTC: 1 } }
-    answer = { status: 200, body: published }
-    const good = { fault: null, rates_of: '2026-03-31T00:00:00Z', next_attempt_at: '2026-04-01T18:00:00Z' }
-    // At once, again, and by two workers: each rate is there once.
-    for (let time = 0; time < 2; time += 1) expect(await fetched()).toMatchObject(good)
-    expect(await rates()).toEqual(['EUR 1.05 By hand 0', 'USD 1.1303 SNB 0'])
+    Object.assign(feed.answer, { status: 200, body: published })
+    // At once and again: each rate is there once.
+    for (let time = 0; time < 2; time += 1) expect(await feed.fetched()).toMatchObject(good)
+    expect(await feed.rates('CHF')).toEqual(['EUR 1.05 By hand 0', 'USD 1.1303 SNB 0'])
     const [usd] = (await succeed(own, 'GET', '/v1/exchange-rates?base_currency=CHF&currency=USD'))['data']
     await expectPayloads(api, usd['id'], ['EXCHANGE_RATE.CREATED'])
-    await settings({ overwrite: true })
-    await fetched()
-    expect(await rates()).toEqual(['EUR 1.06 SNB 1', 'USD 1.1303 SNB 0'])
-    answer = { status: 200, body: { ...published, rates: { EUR: -1 } } }
-    expect(await fetched()).toMatchObject({ fault: expect.stringContaining('EUR'), rates_of: good.rates_of })
-    answer = { status: 200, body: { ...published, note: 'x'.repeat(1_000) } }
-    expect(await fetched()).toMatchObject({ fault: 'The answer has more than 1000 bytes.' })
-    expect(await due()).toBe('due false, faulty true')
-    // Another address says nothing yet, and one that the operator does not allow is not asked.
-    expect((await settings({ url: 'http://127.0.0.1:1/daily' }))['exchange_rate_status']).toBeNull()
-    expect(await fetched()).toMatchObject({ fault: expect.stringMatching(/^The address must/) })
-    expect((await settings({ url: null }))['exchange_rate_status']).toBeNull()
-    expect(await fetched()).toBeNull()
-  } finally {
-    server.closeAllConnections()
-    server.close()
-    await system.close()
-  }
+    await feed.settings({ overwrite: true })
+    await feed.fetched()
+    expect(await feed.rates('CHF')).toEqual(['EUR 1.06 SNB 1', 'USD 1.1303 SNB 0'])
+    feed.answer.body = { ...published, rates: { EUR: -1 } }
+    expect(await feed.fetched()).toMatchObject({ fault: expect.stringContaining('EUR'), rates_of: good.rates_of })
+    feed.answer.body = { ...published, note: 'x'.repeat(1_000) }
+    expect(await feed.fetched()).toMatchObject({ fault: 'The answer has more than 1000 bytes.' })
+    expect(await feed.due()).toBe('due false, faulty true')
+  })
+
+  test('are stored but for one that is refused, and the platform hears of that', async () => {
+    await feed.settings({ url: feed.url, source: 'SNB', overwrite: true })
+    const { id } = await byHand('SEK', 'EUR', '0.09')
+    await api.sql(
+      `update exchange_rates set corrections = (select jsonb_agg(jsonb_build_object('rate', '1', 'source', 'SNB',
+         'corrected_at', '2026-03-31T00:00:00Z')) from generate_series(1, 100)) where id = $1`,
+      [id],
+    )
+    const rates = { CHF: 0.0841123456785, EUR: 0.091, NOK: 1.2e-8 }
+    Object.assign(feed.answer, { status: 200, body: { base: 'SEK', date: '2026-03-31', rates } })
+    expect(await feed.fetched()).toMatchObject({
+      ...good,
+      next_attempt_at: '2026-04-01T13:00:00Z',
+      fault: 'Not stored: EUR. The rate of EUR: A rate can be corrected 100 times.',
+    })
+    expect(await feed.due()).toBe('due false, faulty true')
+    expect(await feed.rates('SEK')).toEqual([
+      'CHF 0.084112345679 SNB 0',
+      'EUR 0.09 By hand 100',
+      'NOK 0.000000012 SNB 0',
+    ])
+  })
+
+  test('leave a rate that somebody gives at the same time', async () => {
+    await feed.settings({ url: feed.url, source: 'SNB', overwrite: null })
+    Object.assign(feed.answer, {
+      status: 200,
+      body: { base: 'NOK', date: '2026-03-31', rates: { EUR: 0.08, USD: 0.09 } },
+    })
+    const given = {
+      base_currency: 'NOK',
+      currency: 'EUR',
+      rate: '0.081',
+      rate_timestamp: good.rates_of,
+      source: 'By hand',
+    }
+    expect(await fetchedDuring(uow => createResource(uow, exchangeRateResource, given))).toMatchObject(good)
+    expect(await feed.rates('NOK')).toEqual(['EUR 0.081 By hand 0', 'USD 0.09 SNB 0'])
+  })
+
+  test('follow the settings at their storing, not at their asking', async () => {
+    await feed.settings({ url: feed.url, source: 'SNB', overwrite: true })
+    const { id } = await byHand('DKK', 'EUR', '0.13')
+    Object.assign(feed.answer, {
+      ...{ status: 200, body: { base: 'DKK', date: '2026-03-31', rates: { EUR: 0.134, USD: 0.15 } } },
+      before: async () => {
+        delete feed.answer.before
+        await feed.settings({ overwrite: false, source: 'Nationalbank' })
+        await succeed(own, 'PATCH', `/v1/exchange-rates/${id}`, { rate: '0.132' })
+      },
+    })
+    expect(await feed.fetched()).toMatchObject(good)
+    expect(await feed.rates('DKK')).toEqual(['EUR 0.132 By hand 1', 'USD 0.15 Nationalbank 0'])
+  })
+
+  test('say nothing of an address that came after them', async () => {
+    await feed.settings({ url: feed.url })
+    const exchange_rate_settings = { url: `${feed.url}?other` }
+    const { platformId } = own.tenant
+    const change = (uow: Uow) => updateResource(uow, platformResource, platformId, { exchange_rate_settings })
+    expect(await fetchedDuring(change)).toBeNull()
+    expect(await feed.due()).toBe('due true, faulty false')
+    // One that the operator does not allow is not asked.
+    expect((await feed.settings({ url: 'http://127.0.0.1:1/daily' }))['exchange_rate_status']).toBeNull()
+    expect(await feed.fetched()).toMatchObject({ fault: expect.stringMatching(/^The address must/) })
+    expect((await feed.settings({ url: null }))['exchange_rate_status']).toBeNull()
+    expect(await feed.fetched()).toBeNull()
+  })
 })
