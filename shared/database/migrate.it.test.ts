@@ -132,6 +132,9 @@ test('an upgrade by an owner that row-level security binds fills the rows of eve
     await later.query('commit').finally(() => later.end())
     expect((await client.query('select name from platforms')).rows).toEqual([{ name: 'Filled' }])
     expect(await unprotected()).toEqual([])
+    // What was added `not valid` was checked later, but for the outbox, whose old rows go.
+    const { rows: unchecked } = await client.query('select conname from pg_constraint where not convalidated')
+    expect(unchecked).toEqual([{ conname: 'outbox_data_somewhere' }])
   } finally {
     await client.query(`reassign owned by ${owner} to current_user; drop owned by ${owner}; drop role ${owner}`)
   }
