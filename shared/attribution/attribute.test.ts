@@ -164,6 +164,16 @@ describe('an event goes on to parents', () => {
       'parent: a EVENT_SELECTOR',
     ])
   })
+  test('who is NON_PROCESSING, and is billed for them though never for events of its own', () => {
+    const holding = customer([A], { id: 'holding', nonProcessing: true })
+    const child = related({ id: 'child', processingOnly: true }, ['holding'])
+    expect(places([child, holding])).toEqual(['child: PROCESSING_ONLY', 'holding: a ONLY'])
+    const replicating = customer([candidate('b', { replicatesToParent: true })], { id: 'child' })
+    for (const sent of [event(), event('id:b')])
+      expect(places([related({ ...replicating, nonProcessing: true }, ['parent']), parent], sent)).toEqual([
+        'child: NO_SUBSCRIPTION',
+      ])
+  })
   test('over generations, to each of several, and to nobody twice', () => {
     const all = [
       related({ id: 'child', processingOnly: true }, ['left', 'right']),

@@ -45,6 +45,8 @@ export type AttributedCustomer = {
   readonly terms: readonly CustomerTerms[]
   /** It sends events and is never billed: they are its parents'. */
   readonly processingOnly: boolean
+  /** It pays for the events of its children, and those of its own are never billed. Absent for any other. */
+  readonly nonProcessing?: true
   /** Those that were ever activated. */
   readonly subscriptions: readonly Candidate[]
 }

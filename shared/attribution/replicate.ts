@@ -8,6 +8,9 @@ export type Directory = ReadonlyMap<string, AttributedCustomer>
 /** Generations an event is passed on; also how deep the api lets customers be related. */
 export const GENERATIONS_MAX = 10
 
+/** What becomes of an event of a customer that is NON_PROCESSING, whatever it has subscribed to. */
+const NEVER_BILLED: Attribution = { kind: 'NONE', reason: 'NO_SUBSCRIPTION' }
+
 export type Place = { readonly customerId: string; readonly attribution: Attribution }
 
 /**
@@ -23,7 +26,8 @@ export function placesOf(directory: Directory, customerId: string, event: Attrib
     generation = generation.flatMap(member => {
       const customer = directory.get(member.customerId)
       if (!customer) return []
-      const attribution = attribute(customer, member.event)
+      const isOwn = depth === 0
+      const attribution = isOwn && customer.nonProcessing ? NEVER_BILLED : attribute(customer, member.event)
       places.push({ customerId: customer.id, attribution })
       if (!goesOn(customer, attribution)) return []
       const parents = termsAt(customer, event.timestamp).parentIds.filter(id => !seen.has(id))

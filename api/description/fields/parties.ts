@@ -1,7 +1,7 @@
 // Fields of customers, billing entities and platforms.
 
 const ROLES =
-  'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. NON_PROCESSING: it pays and takes no events. SELF_BILLING: a supplier, whose subscriptions are of the variant SELF_BILLING. SELLER: subscriptions of the variant SELLER are billed for it.'
+  'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. NON_PROCESSING: it pays, also for the usage of its children, and events of its own are never billed. SELF_BILLING: a supplier, whose subscriptions are of the variant SELF_BILLING. SELLER: subscriptions of the variant SELLER are billed for it.'
 
 export const PARTIES: Readonly<Record<string, string>> = {
   'Customer.type': 'ORGANIZATION or INDIVIDUAL. It decides which of the two objects below is taken.',

@@ -1,10 +1,12 @@
 // How what decides about events is read: by indexes, however many customers a platform has.
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { placesOf } from '../../../../shared/attribution/replicate.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
+import { instantOf } from '../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { makeSchedule, makeSubscription, succeed } from '../testing/seed-subscription.ts'
-import { loadAttribution } from './load-attribution.ts'
+import { directoryOf, loadAttribution } from './load-attribution.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -51,20 +53,30 @@ test('a customer with thousands beside it: its child, and no pass over the other
   expect(plans.filter(plan => plan.includes('customer_parents_pkey'))).toHaveLength(2)
 })
 
-test('a customer that is NON_PROCESSING takes no events, whatever it has subscribed to', async () => {
+test('a customer that is NON_PROCESSING takes events of its children and none of its own', async () => {
   const of = async (role: string) => {
     const body = { type: 'INDIVIDUAL', status: 'ACTIVE', roles: [role] }
     const customer_id: string = (await tenant.call('POST', '/v1/customers', body)).body['id']
     const id = await makeSubscription(tenant)
     await makeSchedule(tenant, id, '2026-01-01T00:00:00Z')
     await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { customer_id, status: 'ACTIVE' })
-    const found = await readTenant(api.database, tenant.tenant, uow =>
-      loadAttribution(uow, { customerIds: [customer_id], with: 'PARENTS' }),
+    const below = { roles: ['PROCESSING_ONLY'], parent_customer_ids: [customer_id] }
+    const child: string = (await tenant.call('POST', '/v1/customers', { ...body, ...below })).body['id']
+    const directory = directoryOf(
+      await readTenant(api.database, tenant.tenant, uow =>
+        loadAttribution(uow, { customerIds: [child], with: 'PARENTS' }),
+      ),
     )
-    expect(found.customers.map(each => each.id)).toEqual([customer_id])
-    return found.subscriptions.map(subscription => subscription.id === id)
+    const [meterReference = ''] = directory.get(customer_id)?.subscriptions[0]?.held[0]?.meters ?? []
+    const event = { subscription: '', meterReference, timestamp: instantOf(Date.parse('2026-06-01T00:00:00Z')) }
+    return [customer_id, child].map(sender =>
+      placesOf(directory, sender, event).map(({ attribution: found }) =>
+        found.kind === 'SUBSCRIPTION' ? found.subscription.id === id : found.reason,
+      ),
+    )
   }
-  expect([await of('DEFAULT'), await of('NON_PROCESSING')]).toEqual([[true], []])
+  expect(await of('DEFAULT')).toEqual([[true], ['PROCESSING_ONLY', true]])
+  expect(await of('NON_PROCESSING')).toEqual([['NO_SUBSCRIPTION'], ['PROCESSING_ONLY', true]])
 })
 
 /** The unit of work, which also writes down the plan of each statement. */

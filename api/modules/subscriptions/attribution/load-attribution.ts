@@ -18,6 +18,8 @@ export type AttributionCustomer = {
   readonly id: string
   readonly reference: string | null
   readonly processing_only: boolean
+  /** Whether events of its own are never billed, while those of its children are; absent for any other. */
+  readonly non_processing?: true
   readonly terms: AttributionTerms[] | null
 }
 export type AttributionSubscription = {
@@ -51,10 +53,8 @@ export async function loadAttribution(
   of: { readonly customerIds: readonly string[]; readonly with: 'PARENTS' | 'CHILDREN'; readonly previewing?: string },
 ): Promise<AttributionInputs> {
   if (of.customerIds.length === 0) return { customers: [], subscriptions: [] }
-  const found = await loadCustomers(uow, of.customerIds, of.with)
-  // What pays alone takes no events, whatever it has subscribed to (semantics 1.3).
-  const ids = found.filter(({ pays_alone }) => !pays_alone).map(customer => customer.id)
-  const customers = found.map(({ pays_alone: _alone, ...customer }) => customer)
+  const customers = await loadCustomers(uow, of.customerIds, of.with)
+  const ids = customers.map(customer => customer.id)
   const subscriptions = ids.length === 0 ? [] : await loadSubscriptions(uow, ids, of.previewing ?? '')
   return { customers, subscriptions }
 }
@@ -63,7 +63,7 @@ async function loadCustomers(
   uow: ReadUow,
   ids: readonly string[],
   related: 'PARENTS' | 'CHILDREN',
-): Promise<(AttributionCustomer & { readonly pays_alone: boolean })[]> {
+): Promise<AttributionCustomer[]> {
   const { platformId, environment } = uow.tenant
   // A child is found by whatever has ever been in its terms; which of them held at an event's time is decided later.
   const step =
@@ -76,18 +76,20 @@ async function loadCustomers(
         select child.customer_id, null::jsonb, known.depth + 1
         from known join customer_parents child on child.platform_id = ${platformId} and child.environment = ${environment}
           and child.parent_id = known.id`
-  const { rows } = await uow.tx.execute<AttributionCustomer & { readonly pays_alone: boolean }>(sql`
+  const { rows } = await uow.tx.execute<
+    Omit<AttributionCustomer, 'non_processing'> & { readonly is_alone: boolean }
+  >(sql`
     with recursive known (id, terms, depth) as (
       select id, ${related === 'PARENTS' ? sql`attribution_terms` : sql`null::jsonb`}, 0 from customers
       where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
       union ${step} and known.depth < ${GENERATIONS_MAX}
     )
     select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms,
-      'NON_PROCESSING' = any (c.roles) as pays_alone
+      'NON_PROCESSING' = any (c.roles) as is_alone
     from customers c
     where c.platform_id = ${platformId} and c.environment = ${environment} and c.id = any (array(select id from known))
     order by c.id`)
-  return rows
+  return rows.map(({ is_alone, ...customer }) => ({ ...customer, ...(is_alone ? { non_processing: true } : {}) }))
 }
 
 type HeldRow = Omit<AttributionSubscription, 'held'> & {
@@ -245,6 +247,7 @@ export function directoryOf({ customers, subscriptions }: AttributionInputs): Di
       {
         id: customer.id,
         processingOnly: customer.processing_only,
+        ...(customer.non_processing ? { nonProcessing: true } : {}),
         terms: customer.terms === null ? [ALWAYS] : customer.terms.map(termsOf),
         subscriptions: held(customer.id).map(candidateOf),
       },
