@@ -79,12 +79,13 @@ describe('a subscription that takes the place of another', () => {
     ])
   })
 
-  test('ends it at once when its start has passed, and gives it back when it is voided before', async () => {
+  test('ends it where it starts, also when that has passed, and gives it back when it is voided before', async () => {
     const old = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
-    await succeed(tenant, 'PATCH', `${PATH}/${await successor(old, '2026-03-05T00:00:00Z')}`, { status: 'ACTIVE' })
+    const start_at = '2026-03-05T00:00:00Z'
+    await succeed(tenant, 'PATCH', `${PATH}/${await successor(old, start_at)}`, { status: 'ACTIVE' })
     expect(await get(old)).toMatchObject({
       status: 'CANCELLED',
-      inactive_periods: [{ type: 'UPGRADE', start_at: '2026-03-11T10:00:00Z' }],
+      inactive_periods: [{ type: 'UPGRADE', start_at, refund_advance_charges: true }],
     })
     const other = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
     const next = await successor(other, '2026-03-20T00:00:00Z')
@@ -118,10 +119,56 @@ describe('a subscription that takes the place of another', () => {
     expect([(await get(old))[TO], (await get(failed))['status']]).toEqual([won, 'DRAFT'])
     const copy = await succeed(tenant, 'POST', `${PATH}/${won}/copy`, {})
     expect(copy[FROM]).toBeNull()
+    // Nor does one that starts earlier take the place of one that is taken.
+    const third = await successor(old, '2026-03-15T00:00:00Z')
+    expect(await patch(third, { status: 'ACTIVE' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: FROM, resource_id: old },
+    })
+    expect((await get(old))[TO]).toBe(won)
     const ended = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
     const late = await successor(ended, '2026-03-20T00:00:00Z')
+    await succeed(tenant, 'POST', `${PATH}/${ended}/cancel`, { type: 'DATE', cancel_at: '2026-04-15T00:00:00Z' })
+    expect(refusal(await patch(late, { status: 'ACTIVE' }))).toEqual([400, 'INVALID_OPERATION', FROM])
+    expect((await get(ended))['inactive_periods']).toMatchObject([{ type: 'CANCEL', start_at: '2026-04-15T00:00:00Z' }])
     await succeed(tenant, 'POST', `${PATH}/${ended}/cancel`, { type: 'NOW' })
     expect(refusal(await patch(late, { status: 'ACTIVE' }))).toEqual([400, 'INVALID_OPERATION', FROM])
+  })
+
+  test('leaves one alone that has become the subscription of another customer', async () => {
+    const moved = await makeSubscription(tenant)
+    await makeSchedule(tenant, moved, '2026-03-01T00:00:00Z')
+    const next = await successor(moved, '2026-03-20T00:00:00Z')
+    const { id: customer_id } = await tenant.seed.make(customerResource)
+    await succeed(tenant, 'PATCH', `${PATH}/${moved}`, { customer_id, status: 'ACTIVE' })
+    expect(refusal(await patch(next, { status: 'ACTIVE' }))).toEqual([400, 'INVALID_FIELD', FROM])
+    expect(await get(moved)).toMatchObject({ status: 'ACTIVE', [TO]: null, inactive_periods: [] })
+  })
+
+  test('charges no day that the other one charges, and is refused where a FINAL invoice has billed it', async () => {
+    const deps = { database: api.database, usage: NO_USAGE }
+    const at = (time: string) => api.clock.set(instantOf(Date.parse(time)))
+    at('2027-03-01T10:00:00Z')
+    const { subscriptionId: old } = await billedSubscription(tenant, { start_at: '2027-03-01T00:00:00Z', fee: '31' })
+    await runBilling(deps, tenant.tenant, old)
+    // The fee of March is FINAL; of its 31 days the last 21 are the other subscription's.
+    at('2027-03-20T10:00:00Z')
+    await runBilling(deps, tenant.tenant, old)
+    const invoices = async (): Promise<unknown[][]> =>
+      (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${old}`))['data'].map((each: Row) => [
+        each['status'],
+        each['invoice_amount_excluding_tax'].quantity,
+      ])
+    const early = await successor(old, '2027-03-01T00:00:00Z')
+    expect(await patch(early, { status: 'ACTIVE' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: FROM, resource_id: old },
+    })
+    const next = await successor(old, '2027-03-11T00:00:00Z')
+    await succeed(tenant, 'PATCH', `${PATH}/${next}`, { status: 'ACTIVE' })
+    await runBilling(deps, tenant.tenant, old)
+    expect((await invoices()).map(([, quantity]) => quantity).toSorted()).toEqual(['-21.00', '31.00'])
+    at('2026-03-11T10:00:00Z')
   })
 })
 

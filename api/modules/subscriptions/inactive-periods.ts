@@ -21,6 +21,10 @@ export const endedAt = (
   cancelled_at: start_at,
 })
 
+/** Whether a subscription with these inactive periods ends, by a cancellation or since another one takes its place. */
+export const isEnding = (periods: readonly { readonly type?: string }[]): boolean =>
+  periods.some(({ type }) => type === 'CANCEL' || type === 'UPGRADE')
+
 /** The columns of one that no longer ends. */
 export const runningOn = (subscription: Periods): Ending => ({
   inactive_periods: others(subscription),

@@ -16,6 +16,7 @@ import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
+import { refuseEarlyEnd } from './refuse-early-end.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
 /**
@@ -81,5 +82,6 @@ export const CLOSED_TIME_GUARDS = [
   beforeSave(seatAssignmentResource, guardSeat),
   beforeSave(scheduleResource, guardSchedule),
   beforeSave(subscriptionResource, guardSubscription),
+  beforeSave(subscriptionResource, refuseEarlyEnd),
   beforeSave(subscriptionResource, refuseVoidingBilled),
 ] as const

@@ -10,6 +10,7 @@ import { at, formatInstant, type Instant, type Interval, instantOf, intersect } 
 import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-grants.ts'
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
+import { isEnding } from '../../subscriptions/inactive-periods.ts'
 import { owedPeriod } from '../charges/charges.ts'
 import { inPricingCurrency } from '../rating/exchange.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
@@ -168,7 +169,7 @@ function placeOf({ subscription }: BillingInputs, { schedule }: PriceTerm, end: 
     schedule_start_at: schedule.start_at,
     schedule_end_at: schedule.end_at,
     service_end_at: formatInstant(end),
-    cancelled: subscription.inactive_periods.some(({ type }) => type === 'CANCEL'),
+    cancelled: isEnding(subscription.inactive_periods),
   }
 }
 

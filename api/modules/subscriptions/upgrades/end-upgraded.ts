@@ -8,33 +8,49 @@ import { endedAt } from '../inactive-periods.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
-import { UPGRADED_FROM } from './upgrade-subscription.ts'
+import { endByItself } from '../terms/subscription-term.ts'
+import { requireSameCustomer, successorOf, UPGRADED_FROM } from './upgrade-subscription.ts'
 
 /**
- * Ends the named subscription where the new one starts, or now if that has passed: it is billed to the last day, and nothing that it
- * charged ahead is refunded. Throws INVALID_OPERATION unless it is ACTIVE until then.
+ * Ends the named subscription where the new one starts, also when that has passed: no time is charged by both. What it charged ahead for
+ * the time after that is credited. Throws INVALID_FIELD for one of another customer, INVALID_OPERATION for one that ends otherwise.
  */
 export async function endUpgraded(uow: Uow, subscription: Subscription): Promise<void> {
   const { [UPGRADED_FROM]: id } = subscription
   if (id === null) return
   const old = await lockOne(uow, subscriptionResource, id)
   if (!old) throw notFound(subscriptionResource, id, UPGRADED_FROM)
+  // Both may have changed since the one named the other.
+  requireSameCustomer(subscription, old)
   const [first] = await listSchedules(uow, subscription.id)
-  const now = formatInstant(uow.now)
-  const end = first && first.start_at > now ? first.start_at : now
-  const { status, cancelled_at: ends } = old
-  if (status !== 'ACTIVE' || (ends !== null && ends <= end)) {
-    const state = status === 'ACTIVE' ? `ends at ${ends}` : `is ${status}`
-    const message = `The subscription ${id} ${state}, so nothing can take its place at ${end}; clear ${UPGRADED_FROM}.`
-    throw new AppError('INVALID_OPERATION', message, {
+  const end = first?.start_at ?? formatInstant(uow.now)
+  const obstacle = await obstacleTo(uow, old, end)
+  if (obstacle !== null)
+    throw new AppError('INVALID_OPERATION', `The subscription ${id} ${obstacle}.`, {
       field: UPGRADED_FROM,
       resourceId: id,
       resourceType: subscriptionResource.objectType,
     })
-  }
   await endSubscription(uow, old, {
-    ...endedAt(old, end, { type: 'UPGRADE' }),
+    ...endedAt(old, end, { type: 'UPGRADE', refund: true }),
     cancelled_at: end,
     upgraded_to_pricing_plan_subscription_id: subscription.id,
   })
+}
+
+/** Why nothing can take the place of the subscription then, as the end of a sentence; null when something can. */
+async function obstacleTo(uow: Uow, old: Subscription, end: string): Promise<string | null> {
+  const { status, cancelled_at: ends, inactive_periods } = old
+  const clear = `so nothing can take its place at ${end}; clear ${UPGRADED_FROM}`
+  if (status !== 'ACTIVE') return `is ${status}, ${clear}`
+  const successor = await successorOf(uow, old)
+  if (successor !== null) return `gives way to the subscription ${successor}, ${clear}`
+  if (ends === null) return null
+  if (ends <= end || ends <= formatInstant(uow.now)) return `ends at ${ends}, ${clear}`
+  // That would be lost. The end of a term that is not renewed follows from its terms again.
+  const isCancelled = inactive_periods.some(({ type }) => type === 'CANCEL')
+  const termEnd = isCancelled ? await endByItself(uow, old) : null
+  return isCancelled && (termEnd === null || formatInstant(termEnd) !== ends)
+    ? `is cancelled for ${ends}; take that back first, by cancel with the type UNDO`
+    : null
 }

@@ -26,14 +26,29 @@ export async function checkUpgrade(uow: Uow, row: Subscription, previous: Subscr
       field: UPGRADED_FROM,
       resourceType: RESOURCE_TYPE,
     })
+  requireSameCustomer(row, other)
+}
+
+/** Throws INVALID_FIELD unless the other one is billed, and to the same customer. */
+export function requireSameCustomer(
+  { customer_id }: Pick<Subscription, 'customer_id'>,
+  other: Pick<Subscription, 'customer_id' | 'type'>,
+): void {
+  const refuse = (message: string) => new AppError('INVALID_FIELD', message, { field: UPGRADED_FROM })
   if (other.type !== 'BILLING') throw refuse(`It is a ${other.type}, which is not billed; name one of type BILLING.`)
   if (other.customer_id !== customer_id) throw refuse('It is of another customer; name a subscription of this one.')
 }
 
+/** The ACTIVE subscription that takes the place of this one; null when none does. */
+export async function successorOf(uow: Uow, subscription: Subscription): Promise<Id<'ppsu'> | null> {
+  const { upgraded_to_pricing_plan_subscription_id: id } = subscription
+  return id !== null && (await statusOf(uow, id)) === 'ACTIVE' ? id : null
+}
+
 /** Throws INVALID_OPERATION for a subscription that ends by itself: another one, which is ACTIVE, takes its place. */
 export async function refuseUpgraded(uow: Uow, subscription: Subscription): Promise<void> {
-  const { upgraded_to_pricing_plan_subscription_id: id } = subscription
-  if (id === null || (await statusOf(uow, id)) !== 'ACTIVE') return
+  const id = await successorOf(uow, subscription)
+  if (id === null) return
   const message = `It ends at ${subscription.cancelled_at}, when the subscription ${id} takes its place; cancel or void that one first.`
   throw new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: RESOURCE_TYPE })
 }

@@ -45,6 +45,12 @@ test.each<[string, Partial<Circumstances>, object]>([
   // It ends after the charge, which is then not why the charge is gone.
   ['SCHEDULE_DELETED', { ...ended('CANCEL', '2026-05-01T00:00:00Z'), schedules: [] }, {}],
   ['SUBSCRIPTION_CANCEL_UNDONE', {}, { charge: { ...charge, cancelled: true } }],
+  // Another subscription takes its place instead: nothing is undone.
+  [
+    'SCHEDULE_DELETED',
+    { ...ended('UPGRADE', '2026-05-01T00:00:00Z'), schedules: [] },
+    { charge: { ...charge, cancelled: true } },
+  ],
   ['SCHEDULE_DELETED', { schedules: [] }, {}],
   ['SCHEDULE_DATES_CHANGED', { schedules: [{ ...schedule, end_at: '2026-03-05T00:00:00Z' }] }, {}],
   [

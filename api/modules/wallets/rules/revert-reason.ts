@@ -5,6 +5,7 @@ import { idOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { ChargeOfGrant } from '../../invoices/charge-grants.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import { isEnding } from '../../subscriptions/inactive-periods.ts'
 import { schedules, subscriptions } from '../../subscriptions/table.ts'
 import type { RevertReason } from '../schema.ts'
 import type { WalletGrant } from '../table.ts'
@@ -39,7 +40,7 @@ export function revertReason(
   if (isVoided) return 'INVOICE_VOIDED'
   if (ends('UPGRADE')) return 'SUBSCRIPTION_UPGRADED'
   if (ends('CANCEL')) return 'SUBSCRIPTION_CANCELLED'
-  const isUndone = charge.cancelled && !(subscription?.inactive_periods ?? []).some(period => period.type === 'CANCEL')
+  const isUndone = charge.cancelled && !isEnding(subscription?.inactive_periods ?? [])
   if (isUndone) return 'SUBSCRIPTION_CANCEL_UNDONE'
   const schedule = all.find(({ id }) => id === charge.schedule_id)
   if (!schedule) return 'SCHEDULE_DELETED'
