@@ -128,6 +128,7 @@ describe('what decides about the events of a customer', () => {
     expect((await create({ processing_only: true, roles: ['PROCESSING_ONLY'] })).status).toBe(201)
     for (const body of [
       { processing_only: true, roles: ['SELLER'] },
+      { processing_only: true, roles: ['DEFAULT'] },
       { processing_only: false, roles: ['PROCESSING_ONLY'] },
     ])
       expect(refusal(await create(body))).toEqual([400, 'INVALID_FIELD', 'processing_only'])

@@ -17,7 +17,7 @@ import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
 import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
-import { type GivenProcessingOnly, withRole } from './processing-only.ts'
+import { defaultRoles, type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
 
@@ -90,7 +90,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
       parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null,
       processing_only: roles.includes('PROCESSING_ONLY'),
     })),
-  defaults: () => ({ parent_customer_ids: [], roles: ['DEFAULT'] }),
+  defaults: (_uow, row: Customer & GivenProcessingOnly) => ({ parent_customer_ids: [], roles: defaultRoles(row) }),
   prepare: row => ({
     ...row,
     email: row.email?.trim() || null,
