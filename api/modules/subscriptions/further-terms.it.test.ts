@@ -208,18 +208,20 @@ describe('payment_acceptor_ids', () => {
 })
 
 describe('a template', () => {
-  async function template(more: object): Promise<{ id: string; entity: string }> {
-    const { billing_entity_id: entity } = await get(await makeSubscription(tenant))
-    const body = { billing_entity_id: entity, billing_currency: 'EUR', type: 'TEMPLATE', ...more }
-    const { id } = await succeed(tenant, 'POST', PATH, body)
-    return { id, entity }
+  async function template(more: object): Promise<{ id: string }> {
+    const { billing_entity_id } = await get(await makeSubscription(tenant))
+    const body = { billing_entity_id, billing_currency: 'EUR', type: 'TEMPLATE', ...more }
+    return { id: (await succeed(tenant, 'POST', PATH, body))['id'] }
   }
   const init = (template_pricing_plan_subscription_id: string, body: object) =>
     succeed(tenant, 'POST', `${PATH}/init`, { template_pricing_plan_subscription_id, ...body })
 
   test('has the billing entity chosen by the customer, unless the call names one', async () => {
     const settings = { template: { apply_billing_entity_selector: true } }
-    const { id, entity } = await template(settings)
+    const acceptor = await tenant.seed.make(paymentAcceptorResource)
+    const { billing_entity_id: entity } = acceptor
+    const payable = { billing_entity_id: entity, payment_acceptor_ids: [acceptor.id] }
+    const { id } = await template({ ...settings, ...payable })
     await makeSchedule(tenant, id, '2026-01-01T00:00:00Z')
     await succeed(tenant, 'PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
     const chosen = await succeed(tenant, 'POST', '/v1/billing-entities', {
@@ -234,10 +236,14 @@ describe('a template', () => {
         })
       )['id']
     const made = await init(id, { customer_id: await customerIn('FO') })
-    expect(made).toMatchObject({ billing_entity_id: chosen['id'], type: 'BILLING', template: null })
-    expect((await init(id, { customer_id: await customerIn('NL') }))['billing_entity_id']).toBe(entity)
+    // Payment acceptors of the template stay with its billing entity.
+    const other = { billing_entity_id: chosen['id'], payment_acceptor_ids: [] }
+    expect(made).toMatchObject({ ...other, type: 'BILLING', template: null })
+    expect(await init(id, { customer_id: await customerIn('NL') })).toMatchObject(payable)
     const named = await init(id, { customer_id: await customerIn('FO'), billing_entity_id: entity })
-    expect(named['billing_entity_id']).toBe(entity)
+    expect(named).toMatchObject(payable)
+    const elsewhere = { customer_id: await customerIn('NL'), billing_entity_id: chosen['id'] }
+    expect(await init(id, elsewhere)).toMatchObject(other)
     const billed = await makeSubscription(tenant)
     expect(refusal(await patch(billed, settings))).toEqual([400, 'INVALID_FIELD', 'template'])
   })

@@ -38,10 +38,11 @@ export async function subscriptionFromTemplate(
   }
   const { status: wants, ...rest } = changes
   const { template: _settings, ...terms } = template
+  const given = { ...(await chosenEntity(uow, template, rest)), ...rest }
   const subscription = await cloneSubscription(
     uow,
     { ...terms, template: null },
-    { type: 'BILLING', ...(await chosenEntity(uow, template, rest)), ...rest },
+    { type: 'BILLING', ...acceptorsFor(template, given), ...given },
   )
   const schedules = await listSchedules(uow, template.id)
   checkCustomizations(customizations, schedules)
@@ -80,6 +81,10 @@ export async function subscriptionFromTemplate(
   }
   return { subscription: (await lockOne(uow, subscriptionResource, subscription.id)) ?? subscription, wants }
 }
+
+/** Payment acceptors are of one billing entity: with another one, the invoices show those that are ACTIVE of that. */
+const acceptorsFor = (template: Subscription, { billing_entity_id: id }: Row): Row =>
+  typeof id !== 'string' || id === template.billing_entity_id ? {} : { payment_acceptor_ids: [] }
 
 /** The billing entity for the customer, where the template has it chosen and the call names none; absent when no selectors name it. */
 async function chosenEntity(uow: Uow, template: Subscription, changes: Row): Promise<Row> {
