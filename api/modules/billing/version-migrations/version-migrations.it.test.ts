@@ -218,9 +218,19 @@ test('compares with the invoice of the same period however far ahead, and moves 
       pricing_plan_subscription_id: planned,
       pricing_plan_version_id: version,
       start_at: JULY,
+      end_at: '2026-08-01T00:00:00Z',
       discount: { totals: [{ percentage: '5' }] },
     })
   )['id']
+  // Nobody has approved it, so it stays as it was submitted.
+  const pending = (
+    await post('pricing-plan-schedules', {
+      pricing_plan_subscription_id: planned,
+      pricing_plan_version_id: version,
+      start_at: '2026-08-01T00:00:00Z',
+    })
+  )['id']
+  await api.sql(`update pricing_plan_schedules set approval_status = 'PENDING_REVIEW' where id = $1`, [pending])
   await post(`pricing-plan-schedules/${await follow(trial, JUNE)}/activate`)
   await api.sql(`update pricing_plan_schedules set type = 'TRIAL' where id = $1`, [await firstOf(trial)])
   const preview = async (body: object): Promise<[string, Row[]]> => {
@@ -245,6 +255,7 @@ test('compares with the invoice of the same period however far ahead, and moves 
     expect.stringMatching(`${next} .* ACTIVE`),
     `${next} ${JUNE} ACTIVE`,
     `${next} ${JULY} DRAFT`,
+    `${version} 2026-08-01T00:00:00Z DRAFT`,
   ])
   expect((await get(`pricing-plan-schedules/${draft}`))['discount']).toMatchObject({ totals: [{ percentage: '5' }] })
   expect((await versionsOf(trial)).map(text => text.split(' ')[0])).toEqual([version, next])

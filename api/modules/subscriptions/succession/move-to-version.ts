@@ -52,7 +52,10 @@ export async function moveToVersion(
   const isOnOld = (each: Schedule): boolean => each.pricing_plan_version_id === move.from_pricing_plan_version_id
   const running = all.find(each => each.start_at < start && (each.end_at === null || start < each.end_at))
   const current = running && isOnOld(running) && running.type !== 'TRIAL' ? running : null
-  const later = planned.filter(each => each.start_at >= start && isOnOld(each))
+  // What is pending review stays as it was submitted.
+  const later = planned.filter(
+    each => each.start_at >= start && isOnOld(each) && each.approval_status !== 'PENDING_REVIEW',
+  )
   if (current === null && later.length === 0) {
     const trial = running?.type === 'TRIAL' && isOnOld(running)
     return {
