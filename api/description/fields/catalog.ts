@@ -287,6 +287,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   upgraded_from_pricing_plan_subscription_id:
     'Id of the subscription whose place this one takes: that one ends when this one starts.',
   upgraded_to_pricing_plan_subscription_id: 'Id of the subscription that takes the place of this one.',
+  'PlatformDefaultPricingPlanSubscriptionSettings.payment_acceptor_ids':
+    'Ids of the payment acceptors of new subscriptions. Subscriptions of another billing entity start without any.',
   'PricingPlanSubscription.payment_acceptor_ids': ACCEPTORS,
   'PricingPlanSubscriptionCreate.payment_acceptor_ids': ACCEPTORS,
   'PricingPlanSubscriptionUpdate.payment_acceptor_ids': ACCEPTORS,
@@ -296,8 +298,10 @@ export const CATALOG: Readonly<Record<string, string>> = {
   template: 'Only of a TEMPLATE: what `init` does with it.',
   apply_billing_entity_selector:
     'Whether `init` chooses the billing entity by the country of the customer and the currency, where the call names none. Default false.',
-  pending_review_pricing_plan_schedule_ids: 'Ids of the schedules that are pending review, in the order of time.',
-  approval_status: 'Whether somebody has to approve the schedule before it becomes ACTIVE. Null: nobody has to.',
+  pending_review_pricing_plan_schedule_ids:
+    'Ids of the schedules that are pending review, in the order of time. Nothing sets an approval status yet, so it is empty.',
+  approval_status:
+    'Whether somebody has to approve the schedule before it becomes ACTIVE. Null: nobody has to. Nothing sets it yet.',
   'PricingPlanSchedule.pricing_categories':
     'The prices that the schedule has instead of those of its version, grouped by product category. Only where one schedule is read.',
   'PricingPlanSubscriptionInitCreate.enabled_pricings': 'ADDON pricings of the first schedule. Not with a template.',

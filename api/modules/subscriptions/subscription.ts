@@ -22,8 +22,12 @@ import { billingEntityResource } from '../parties/billing-entities/billing-entit
 import { customerResource } from '../parties/customers/resource.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { platformResource } from '../parties/platforms/platform.ts'
-import { DueDateConfiguration, type SubscriptionSettings } from '../parties/platforms/subscription-settings.ts'
-import { checkAcceptors } from './check-acceptors.ts'
+import {
+  ACCEPTORS_MAX,
+  DueDateConfiguration,
+  type SubscriptionSettings,
+} from '../parties/platforms/subscription-settings.ts'
+import { acceptorsByDefault, checkAcceptors } from './check-acceptors.ts'
 import { checkSubscription } from './check-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -40,8 +44,6 @@ import { type Subscription, subscriptions } from './table.ts'
 import { checkUpgrade } from './upgrades/upgrade-subscription.ts'
 import { checkVariant, entityOfSeller } from './variants.ts'
 import { computeViews } from './view-subscriptions.ts'
-
-const ACCEPTORS_MAX = 20
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const
@@ -143,7 +145,11 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   compute: computeViews,
   defaults: async (uow, row: Subscription & GivenParties) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
-    const { billing_entity_id: ofSubscriptions, ...settings } = platform.default_pricing_plan_subscription_settings
+    const {
+      billing_entity_id: ofSubscriptions,
+      payment_acceptor_ids: acceptorIds,
+      ...settings
+    } = platform.default_pricing_plan_subscription_settings
     const entityId = (await entityOfSeller(uow, row)) ?? ofSubscriptions ?? platform.default_billing_entity_id
     return {
       ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: idOf('bill', entityId) }),
@@ -159,7 +165,10 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
       display_invoice_sub_lines_per_processing_only_customer: false,
       auto_renewal: true,
       inactive_periods: [],
-      payment_acceptor_ids: [],
+      payment_acceptor_ids: await acceptorsByDefault(uow, acceptorIds ?? [], {
+        ...row,
+        billing_entity_id: row.billing_entity_id ?? (row.billing_entity_reference ? null : entityId),
+      }),
       ...withoutNulls(settings),
     }
   },

@@ -82,10 +82,10 @@ export const platformResource = defineResource<Platform>({
     previous && row.exchange_rate_settings.url !== previous.exchange_rate_settings.url
       ? { ...row, exchange_rate_status: null }
       : row,
-  check: async (uow, row) => {
+  check: async (uow, row, previous) => {
     checkLogo(row.branding)
     checkFeedSettings(row.exchange_rate_settings)
-    await checkSubscriptionSettings(uow, row.default_pricing_plan_subscription_settings)
+    await checkSubscriptionSettings(uow, row, previous)
     const [first, second] = row.rounding_settings
     if (first && first.rounding_target === second?.rounding_target)
       throw new AppError('INVALID_FIELD', 'Say once for each target how it is rounded.', {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { paymentAcceptorResource } from '../../parties/payment-acceptors/payment-acceptor.ts'
 
 let api: ApiHarness
 let a: TestTenant
@@ -116,6 +117,34 @@ describe('defaults of the platform', () => {
       auto_renewal: true,
       combine: false,
     })
+  })
+
+  test('name payment acceptors, for subscriptions of their billing entity alone', async () => {
+    const acceptor = await a.seed.make(paymentAcceptorResource)
+    const { billing_entity_id } = acceptor
+    const payment_acceptor_ids = [acceptor.id]
+    const FIELD = `${settings}.payment_acceptor_ids.0`
+    for (const [given, code] of [
+      [{ billing_entity_id: entityId, payment_acceptor_ids }, 'INVALID_FIELD'],
+      [{ billing_entity_id, payment_acceptor_ids: ['paya_0000000000000000000000'] }, 'RESOURCE_NOT_FOUND'],
+    ] as const)
+      expect((await change(given)).body).toMatchObject({ code, field: FIELD })
+    expect((await change({ billing_entity_id, payment_acceptor_ids })).status).toBe(200)
+    const ofNew = async (more: object) => (await subscribed(more)).body['payment_acceptor_ids']
+    const { reference } = await a.seed.make(billingEntityResource)
+    expect([
+      await ofNew({ billing_entity_id }),
+      await ofNew({ billing_entity_id: undefined }),
+      await ofNew({}),
+      await ofNew({ billing_entity_id: undefined, billing_entity_reference: reference }),
+      await ofNew({ billing_entity_id, payment_acceptor_ids: [] }),
+    ]).toEqual([payment_acceptor_ids, payment_acceptor_ids, [], [], []])
+    // One that is ARCHIVED since is left out, and the platform can still be changed.
+    for (const status of ['DEPRECATED', 'ARCHIVED'])
+      await a.call('PATCH', `/v1/payment-acceptors/${acceptor.id}`, { status })
+    expect(await ofNew({ billing_entity_id })).toEqual([])
+    expect((await change({ combine: false })).status).toBe(200)
+    expect((await change({ payment_acceptor_ids: null, billing_entity_id: entityId })).status).toBe(200)
   })
 
   test.each([
