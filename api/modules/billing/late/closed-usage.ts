@@ -11,7 +11,7 @@ import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { sendersOf } from '../terms/usage-parts.ts'
-import { neverBilled } from './overtaken.ts'
+import { forNextInvoice } from './overtaken.ts'
 
 /** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
 export type ClosedCharge = {
@@ -45,6 +45,8 @@ export type ClosedCharge = {
   readonly told?: { readonly id: string; readonly usage: string }
   /** How much of it belongs to each customer; absent where the invoice does not show that. */
   readonly parts?: readonly ClosedPart[]
+  /** Not stored: the next invoice does not bill the late usage of its service, because a correction does. */
+  readonly isElsewhere?: boolean
 }
 
 /** One customer's part of a closed charge, with the same fields as the charge. */
@@ -162,7 +164,8 @@ async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[
 
 /**
  * The closed time of these subscriptions. Their next invoices bill its late usage (contract: late_event_policy).
- * With CREDIT_AND_REBILL, that is only the time of invoices that charged nothing: there is nothing to credit.
+ * With CREDIT_AND_REBILL, that is only the time of invoices that charged nothing: there is nothing to credit. The rest of
+ * their pricing periods comes with it, marked.
  */
 export async function closedForNext(
   uow: ReadUow,
@@ -176,7 +179,7 @@ export async function closedForNext(
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
     select v.id from invoices v where v.platform_id = ${platformId} and v.environment = ${environment} and ${CHARGED_NOTHING}
       and v.id in ${closed.map(({ invoice_id }) => invoice_id)}`)
-  return neverBilled(closed, new Set(rows.map(({ id }) => id)))
+  return forNextInvoice(closed, new Set(rows.map(({ id }) => id)))
 }
 
 /** Whether late usage can go on the next invoice. */

@@ -5,7 +5,7 @@
 import { exchangeOf } from '../../../../shared/billing/exchange-rates.ts'
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import { type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import { formatInstant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charges.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { termAt } from '../terms/term-at.ts'
@@ -19,6 +19,11 @@ export type LateUnit = {
   readonly service: Interval
   /** The first invoice that billed it, as it was issued. */
   readonly invoiceId: string
+  /**
+   * The earlier part of the pricing period, where late usage of that part is billed elsewhere: what it costs now is not
+   * due here. With the usage that was counted in it. Absent where there is no such part.
+   */
+  readonly before?: Pick<ClosedCharge, 'usage' | 'number' | 'count' | 'told'>
   /** The amount billed so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
@@ -56,8 +61,45 @@ export function lateUnits(closed: readonly ClosedUsage[]): LateUnit[] {
       else entries.set(charge.unit, [{ of, charge }])
     }
   }
-  return [...entries].map(([unit, list]) => unitOf(unit, list))
+  return [...entries].flatMap(([unit, list]) =>
+    runsOf(list).map(({ run, before }) => ({ ...unitOf(unit, run), ...(before ? { before } : {}) })),
+  )
 }
+
+type Run = { readonly run: [Entry, ...Entry[]]; readonly before: LateUnit['before'] | null }
+
+/**
+ * The times of a pricing period whose late usage is billed together: all of it, or what lies between the times that are
+ * billed elsewhere. Each in the order of closing.
+ */
+function runsOf(entries: readonly [Entry, ...Entry[]]): Run[] {
+  const runs: { entries: Set<Entry>; before: LateUnit['before'] | null }[] = []
+  let elsewhere: ClosedCharge | null = null
+  let isOpen = false
+  for (const entry of entries.toSorted((a, b) => a.charge.service[0] - b.charge.service[0])) {
+    const { charge } = entry
+    if (charge.isElsewhere) {
+      if (elsewhere === null || charge.usage[1] >= elsewhere.usage[1]) elsewhere = charge
+      isOpen = false
+      continue
+    }
+    if (!isOpen) runs.push({ entries: new Set(), before: elsewhere && beforeOf(elsewhere, charge) })
+    runs.at(-1)?.entries.add(entry)
+    isOpen = true
+  }
+  return runs.flatMap(({ entries: own, before }) => {
+    const [first, ...others] = entries.filter(entry => own.has(entry))
+    return first ? [{ run: [first, ...others], before }] : []
+  })
+}
+
+/** The part of the pricing period before this service. */
+const beforeOf = ({ usage, number, count, told }: ClosedCharge, { service }: ClosedCharge): LateUnit['before'] => ({
+  usage: [usage[0], service[0]],
+  number,
+  count,
+  ...(told ? { told } : {}),
+})
 
 function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
   const [first] = entries
@@ -101,7 +143,10 @@ function partsOf(charges: readonly ClosedCharge[], last: ClosedCharge): Map<stri
 
 const NO_USAGE = { number: '0', count: '0' }
 
-export const usageOf = ({ last }: LateUnit): Interval => interval(instantOf(last.usage[0]), instantOf(last.usage[1]))
+const timeOf = ({ usage: [start, end] }: Pick<ClosedCharge, 'usage'>): Interval =>
+  interval(instantOf(start), instantOf(end))
+
+export const usageOf = ({ last }: LateUnit): Interval => timeOf(last)
 
 /** The price that billed a unit; undefined when the subscription no longer has it. */
 export function termOf(
@@ -124,7 +169,7 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
   const usage = usageOf(unit)
   const charge: Charge = {
     ...term,
-    key: `${unit.unit} late ${invoiceKey}`,
+    key: `${unit.unit} late ${invoiceKey}${unit.before ? ` from ${formatInstant(service.start)}` : ''}`,
     ratingGroup: unit.unit,
     billingPeriod: last.billing_period,
     pricingPeriod: term.config.pricing_period ?? last.billing_period,
@@ -132,9 +177,11 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     service,
     seats: null,
     usage,
-    billedUsage: null,
+    billedUsage: unit.before ? timeOf(unit.before) : null,
     // The usage persisted at that time, whatever was persisted since.
-    persisted: last.told ? [{ id: last.told.id, at: usage.start, usage: decimal(last.told.usage) }] : [],
+    persisted: [unit.before, last].flatMap(each =>
+      each?.told ? [{ id: each.told.id, at: instantOf(each.usage[0]), usage: decimal(each.told.usage) }] : [],
+    ),
     inAdvance: false,
     late: {
       invoiceId: unit.invoiceId,

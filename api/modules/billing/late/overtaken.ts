@@ -1,7 +1,11 @@
 // Closed time whose late usage was billed on a later invoice. From then on that later invoice is the one that says what
 // was billed of it. Pure.
 
-type Charged = { readonly unit: string; readonly service: readonly [number, number] }
+type Charged = {
+  readonly unit: string
+  readonly service: readonly [number, number]
+  readonly isElsewhere?: boolean
+}
 type Closed = { readonly invoice_id: string; readonly charges: readonly Charged[] }
 
 const overlap = (one: Charged, other: Charged): boolean =>
@@ -21,10 +25,22 @@ export const overtaken = (closed: readonly Closed[]): Set<string> =>
     ),
   )
 
-/** What these invoices, which charged nothing, left unbilled, and no later invoice billed either. */
-export const neverBilled = <T extends Closed>(closed: readonly T[], chargedNothing: ReadonlySet<string>): T[] =>
-  closed.flatMap((each, place) => {
-    if (!chargedNothing.has(each.invoice_id)) return []
-    const charges = each.charges.filter(charge => !isBilledLater(closed, place, charge))
+/**
+ * What the next invoice needs for the late usage of these invoices, which charged nothing: everything that was billed of
+ * each of their pricing periods, so that none of it is billed again. The time whose late usage is not theirs is marked
+ * `isElsewhere`: an invoice that charged something billed it last, and a correction changes that invoice.
+ */
+export function forNextInvoice<T extends Closed>(closed: readonly T[], chargedNothing: ReadonlySet<string>): T[] {
+  const mine = closed.flatMap(({ invoice_id, charges }, place) =>
+    chargedNothing.has(invoice_id) ? charges.filter(charge => !isBilledLater(closed, place, charge)) : [],
+  )
+  if (mine.length === 0) return []
+  const units = new Set(mine.map(({ unit }) => unit))
+  const isMine = (charge: Charged): boolean => mine.some(each => each.unit === charge.unit && overlap(each, charge))
+  return closed.flatMap(each => {
+    const charges = each.charges
+      .filter(({ unit }) => units.has(unit))
+      .map(charge => (isMine(charge) ? charge : { ...charge, isElsewhere: true }))
     return charges.length === 0 ? [] : [{ ...each, charges }]
   })
+}

@@ -50,9 +50,12 @@ function billedBefore(
   { steps, priced, volumeOf }: Priced & { readonly volumeOf: VolumeOf },
 ): PricedUsage | null {
   if (billedUsage === null) return null
-  const found = priced[steps.length - 2]
-  const isOfThisPeriod = steps.at(-2)?.pricingPeriod === steps.at(-1)?.pricingPeriod
-  return isOfThisPeriod && found ? found : plainly(volumeOf(billedUsage))
+  const own = steps.at(-1)?.pricingPeriod
+  const place = steps.findIndex(
+    ({ pricingPeriod, usage }, index) =>
+      index < steps.length - 1 && pricingPeriod === own && usage.end === billedUsage.end,
+  )
+  return priced[place] ?? plainly(volumeOf(billedUsage))
 }
 
 /** Each step uses included volume for what it adds to its pricing period. */

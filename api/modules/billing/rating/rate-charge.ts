@@ -18,7 +18,8 @@ import { rate } from '../../../../shared/rating/rate.ts'
 import { type Charge, owedPeriod } from '../charges/charges.ts'
 import type { ChargedSeats } from '../charges/seat-charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
-import type { LateCharge } from '../late/late-usage.ts'
+import type { ClosedCharge } from '../late/closed-usage.ts'
+import type { LateCharge, LateUnit } from '../late/late-usage.ts'
 import { isMetered, isOneOff, isRatedPerPricingPeriod, isSoldByCredits } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
 import { priceOf } from './charge-volume.ts'
@@ -125,6 +126,7 @@ export function rateLate(
   const config = priceOf(charge)
   const priced = priceUsage(config, charge, of.usage)
   const { rated, together } = priced
+  if (unit.before) return rateLateAfter({ charge, unit }, unit.before, { ...of, priced })
   const total = inBillingCurrency(charge, rated.total.quantity)
   const counted = { quantity: decimal(unit.together.number), count: decimal(unit.together.count) }
   if (together.quantity.lt(counted.quantity)) return null
@@ -151,6 +153,66 @@ export function rateLate(
     exact,
     quantity: of.rounding === 'DEFAULT' ? printed : exact,
   }
+}
+
+type LateAfter = {
+  readonly usage: UsageFigures
+  readonly rounding: RoundingMode
+  readonly priced: PricedUsage
+}
+
+/**
+ * The same for time that follows time of the same pricing period whose late usage is billed elsewhere. What is due is
+ * what the later time costs on top of the earlier now, less what was billed of the later time.
+ */
+function rateLateAfter(
+  { charge, unit }: LateCharge,
+  before: NonNullable<LateUnit['before']>,
+  { priced, rounding, usage }: LateAfter,
+): RatedCharge | null {
+  const config = priceOf(charge)
+  const earlier = priced.before
+  if (earlier === null) throw new Error(`the late charge ${charge.key} has usage before it`)
+  const [whole, until] = [priced.rated.total, earlier.total].map(({ quantity }) =>
+    signed(charge, inBillingCurrency(charge, quantity)),
+  ) as [Decimal, Decimal]
+  const exact = whole.minus(until).minus(unit.exact)
+  const due = signed(charge, exact)
+  const more = (name: 'quantity' | 'count', counted: 'number' | 'count'): Decimal =>
+    earlier.volume[name].plus(decimal(unit.last[counted])).minus(decimal(before[counted]))
+  const own = { ...priced.metered, quantity: more('quantity', 'number'), count: more('count', 'count') }
+  if (due.eq(ZERO)) return null
+  if (due.lt(ZERO) && (priced.metered.quantity.lt(own.quantity) || !wasPricedSo({ charge, unit }, before, usage)))
+    return null
+  const cents = (quantity: Decimal): Decimal => toMoney(amount(quantity, charge.billingCurrency)).quantity
+  const billed = inPricingCurrency(charge, signed(charge, until.plus(unit.exact)))
+  return {
+    charge,
+    ...priced,
+    before: { total: amount(billed, config.currency), volume: own },
+    scale: WHOLE,
+    share: WHOLE,
+    exact,
+    quantity: rounding === 'DEFAULT' ? cents(whole).minus(cents(until)).minus(unit.printed) : exact,
+  }
+}
+
+/** Whether the price of what was counted is what was billed, so that only the price can make more usage cheaper. */
+function wasPricedSo(
+  { charge, unit }: LateCharge,
+  before: NonNullable<LateUnit['before']>,
+  usage: UsageFigures,
+): boolean {
+  const config = priceOf(charge)
+  if (charge.split || config.perEvent || charge.group.length > 0) return false
+  const costOf = (of: Charge, { number, count }: Pick<ClosedCharge, 'number' | 'count'>): Decimal => {
+    const { metered } = priceUsage(config, of, usage)
+    const own = { ...metered, quantity: decimal(number), count: decimal(count) }
+    return inBillingCurrency(charge, priceUsage(config, of, usage, own).rated.total.quantity)
+  }
+  const earlier = { ...charge, service: charge.billedUsage ?? charge.service, usage: charge.billedUsage }
+  const then = costOf(charge, unit.last).minus(costOf({ ...earlier, billedUsage: null }, before))
+  return then.eq(signed(charge, unit.exact))
 }
 
 /**

@@ -202,18 +202,32 @@ function splitCharged(
  * that is not known: they did not divide the charge, or billed it to no customer, like a minimum without usage.
  */
 function splitLate(
-  { charge, rated }: RatedCharge,
+  { charge, rated, exact: due }: RatedCharge,
   members: readonly Member[],
-  { printed, rounding, unit }: Sharing,
+  { printed, rounding, unit, usage, ownId }: Sharing,
 ): Split | null {
   const asked = unit?.parts ?? new Map()
   if (!unit?.exact.eq(sum([...asked.values()].map(part => decimal(part.exact))))) return null
   const currency = charge.billingCurrency
   const places = currencyExponent(currency)
   const whole = signed(charge, inBillingCurrency(charge, rated.total.quantity))
+  // What the time before it costs now, where late usage of that time is billed elsewhere; else zero.
+  const until = charge.billedUsage === null ? ZERO : whole.minus(unit.exact).minus(due)
+  const earlier = charge.billedUsage === null ? [] : membersOf(charge, charge.billedUsage, { usage, ownId })
+  if (earlier.length === 0 && !until.eq(ZERO)) return null
   const of = (name: 'exact' | 'printed') => new Map([...asked].map(([id, part]) => [id, decimal(part[name])]))
-  const exact = less(apportion(members, whole, places), of('exact'))
-  const rounded = less(apportion(members, toMoney(amount(whole, currency)).quantity, places), of('printed'))
+  const added = (of: (quantity: Decimal) => Decimal) =>
+    earlier.length === 0
+      ? apportion(members, of(whole), places)
+      : less(apportion(members, of(whole), places), apportion(earlier, of(until), places))
+  const exact = less(
+    added(quantity => quantity),
+    of('exact'),
+  )
+  const rounded = less(
+    added(quantity => toMoney(amount(quantity, currency)).quantity),
+    of('printed'),
+  )
   return {
     exact,
     printed: rounding === 'DEFAULT' ? settle(rounded, printed, places) : exact,

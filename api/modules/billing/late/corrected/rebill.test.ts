@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { at } from '../../../../../shared/time.ts'
 import type { ClosedUsage } from '../closed-usage.ts'
-import { neverBilled, overtaken } from '../overtaken.ts'
+import { forNextInvoice, overtaken } from '../overtaken.ts'
 import { chargesOtherwise, rebilled } from './rebill.ts'
 
 const line = (line_id: string, net: string, gross = net) => ({
@@ -56,7 +56,28 @@ describe('closed time whose late usage a later invoice billed', () => {
   })
   test('is not left over from an invoice that charged nothing', () => {
     const all = [usage('jan', ['a', 0, 1], ['b', 0, 1]), usage('feb', ['a', 0, 1])]
-    expect(neverBilled(all, new Set(['jan']))).toMatchObject([{ invoice_id: 'jan', charges: [{ unit: 'b' }] }])
-    expect(neverBilled(all, new Set())).toEqual([])
+    expect(forNextInvoice(all, new Set(['jan']))).toMatchObject([{ invoice_id: 'jan', charges: [{ unit: 'b' }] }])
+    expect(forNextInvoice(all, new Set())).toEqual([])
+  })
+  test('comes with the rest of its pricing period, marked', () => {
+    const quarter = [usage('apr', ['q', 0, 1], ['m', 0, 1]), usage('may', ['q', 1, 2]), usage('jun', ['q', 2, 3])]
+    const charges = (all: readonly ClosedUsage[], nothing: readonly string[]) =>
+      forNextInvoice(all, new Set(nothing)).map(({ invoice_id, charges: [charge, ...others] }) => [
+        invoice_id,
+        charge?.isElsewhere ?? false,
+        others.length,
+      ])
+    expect(charges(quarter, ['may'])).toEqual([
+      ['apr', true, 0],
+      ['may', false, 0],
+      ['jun', true, 0],
+    ])
+    // What was billed late on another combined invoice adds to what was billed of its time.
+    expect(charges([...quarter, usage('jul', ['q', 1, 2])], ['may', 'jul'])).toEqual([
+      ['apr', true, 0],
+      ['may', false, 0],
+      ['jun', true, 0],
+      ['jul', false, 0],
+    ])
   })
 })
