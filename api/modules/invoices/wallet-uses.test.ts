@@ -65,3 +65,23 @@ describe('credit notes give back', () => {
     expect(shown(returnsOf(more, [credit({ b: '30.01' })]))).toEqual(['w1 30'])
   })
 })
+
+describe('a line that credits paid gives them back once a credit note names it', () => {
+  const usage = {
+    id: 'usage',
+    type: 'REVENUE',
+    amount_excluding_tax: { quantity: '0', currency: 'EUR' },
+    details: { wallet_balances: [{ wallet_id: 'w1', used_balance: { credits: { quantity: '500' } } }] },
+  }
+  const fee = { id: 'fee', type: 'REVENUE', amount_excluding_tax: { quantity: '10', currency: 'EUR' }, details: {} }
+  const of = (...lines: object[]): Pick<InvoiceContent, 'periods'> => ({ periods: [{ groups: [{ lines }] }] }) as never
+  const credited = (id: string, quantity: string) => of({ ...fee, id, amount_excluding_tax: { quantity } })
+
+  test.each<[string, readonly Pick<InvoiceContent, 'periods'>[], string]>([
+    ['not by the fee beside it', [credited('fee', '-10')], 'w1 0'],
+    ['by itself', [credited('usage', '0')], 'w1 500'],
+    ['with the fee, on another credit note', [credited('fee', '-10'), credited('usage', '0')], 'w1 500'],
+  ])('%s', (_, credits, expected) => {
+    expect(shown(returnsOf(of(fee, usage), credits))).toEqual([expected])
+  })
+})

@@ -49,19 +49,17 @@ export function returnsOfBalances(content: Lines, kept: Decimal): Map<string, Po
 
 /**
  * What these credit notes give back to each wallet that paid the invoice, by pocket. Of a wallet of money: as much as
- * they credit of the line by which it paid, and all that it paid once that line is credited in full. Of a wallet of
- * credits: all that it paid once the invoice is credited in full, because a line paid in credits has no amount that
- * could be credited in part.
+ * they credit of the line by which it paid. Of a wallet of credits: nothing, unless they name the line that it paid. Both
+ * give back all that they paid of a line once it is credited in full.
  */
 export function returnsOf(original: Lines, credits: readonly Lines[]): Map<string, PocketUse> {
   const credited = credits.flatMap(linesOfContent)
   const netOf = (line: LineView): Decimal => decimal(line.amount_excluding_tax.quantity)
-  const backOf = ({ id }: LineView): Decimal => sum(credited.filter(line => line.id === id).map(netOf))
-  const isWhole = credited.length > 0 && linesOfContent(original).every(line => backOf(line).eq(netOf(line).neg()))
   return sumByPocket(original, (line, used) => {
-    if (line.type !== 'WALLET') return isWhole ? used : ZERO
-    const back = backOf(line)
-    return back.eq(netOf(line).neg()) ? used : min(back, used)
+    const own = credited.filter(({ id }) => id === line.id)
+    const back = sum(own.map(netOf))
+    if (own.length > 0 && back.eq(netOf(line).neg())) return used
+    return line.type === 'WALLET' ? min(back, used) : ZERO
   })
 }
 

@@ -34,17 +34,15 @@ export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody):
   if (isCreditNote(original)) throw invalidMove(original, 'A credit note cannot be credited.', 'type')
   const credits = await creditsOf(uow, id)
   const credited = credits.map(({ content }) => content)
+  const named = new Set(credited.flatMap(linesOfContent).map(({ id: lineId }) => lineId))
   const of: SelectionOf = {
     content: original.content,
     left: leftOfLines(original.content, credited),
     basis: original.content.pricing_amount_type,
     currency: original.billing_currency,
-    inCredits:
-      credits.length > 0
-        ? []
-        : linesOfContent(original.content)
-            .filter(isPaidInCredits)
-            .map(({ id }) => id),
+    inCredits: linesOfContent(original.content)
+      .filter(line => isPaidInCredits(line) && !named.has(line.id))
+      .map(({ id }) => id),
   }
   const chosen = selectCredit(of, body.periods)
   const takesAll = [...of.left].every(([lineId, left]) => amountOf(left, of.basis).eq(chosen.get(lineId) ?? ZERO))

@@ -15,7 +15,7 @@ export type SelectionOf = {
   readonly left: Left
   readonly basis: Basis
   readonly currency: string
-  /** The lines that credits of a wallet paid, unless a credit note has given those back. */
+  /** The lines that credits of a wallet paid, without those that a credit note names. */
   readonly inCredits?: readonly string[]
 }
 
@@ -77,9 +77,6 @@ export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): M
 function wholeInvoice(of: SelectionOf): Map<string, Decimal> {
   const left = whole(of, linesIn(of.content.periods))
   if (left.length > 0) return new Map(left)
-  // What credits paid has no amount, so it goes back with everything else, or by itself where there is nothing else.
-  const { inCredits = [] } = of
-  if (inCredits.length > 0) return new Map(inCredits.map(id => [id, ZERO]))
   throw new AppError('INVALID_OPERATION', 'Nothing is left to credit.', { field: 'periods' })
 }
 
@@ -92,10 +89,11 @@ function onlyOne(node: Node, path: string, parts: string): void {
 
 const leftOf = ({ left, basis }: SelectionOf, id: string): Decimal => amountOf(left.get(id) ?? [], basis)
 
+/** What is left of these lines; 0 of one that credits paid, which goes back by its name on the credit note. */
 const whole = (of: SelectionOf, ids: readonly string[]): [string, Decimal][] =>
   ids.flatMap(id => {
     const left = leftOf(of, id)
-    return left.eq(ZERO) ? [] : [[id, left] as [string, Decimal]]
+    return left.eq(ZERO) && !of.inCredits?.includes(id) ? [] : [[id, left] as [string, Decimal]]
   })
 
 /** Everything left of these lines, or the given amount divided over them. */
