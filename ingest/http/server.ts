@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/logger.ts'
 import { boundConnections, type Connections } from './connections.ts'
 import { Exchange, type ExchangeObserver } from './exchange.ts'
 import { checkFraming, FramingError } from './framing.ts'
-import type { Uws, UwsRequest } from './load-uws.ts'
+import type { Uws, UwsApp, UwsRequest } from './load-uws.ts'
 
 export type Handler = (exchange: Exchange, req: UwsRequest) => void | Promise<void>
 export type Routes = {
@@ -51,6 +51,23 @@ const refuseMethod = (allow: string) => (): never => {
   throw new AppError('INVALID_OPERATION', `This path takes ${allow} only.`, { status: 405, allow })
 }
 
+/**
+ * Sets how long a connection may be idle. Warns where the build of uWebSockets.js does not take it: its own time may be shorter than
+ * that of a proxy.
+ */
+export function limitIdleTime(
+  app: Pick<UwsApp, 'setIdleTimeout' | 'setResponseTimeout'>,
+  logger: Pick<Logger, 'warn'>,
+): void {
+  app.setIdleTimeout?.(HEAD_SECONDS_MAX)
+  app.setResponseTimeout?.(KEPT_ALIVE_SECONDS)
+  if (app.setIdleTimeout && app.setResponseTimeout) return
+  logger.warn(
+    {},
+    'this build of uWebSockets.js takes no idle times and may close a connection after 8 s: let proxies close idle ones after 5 s',
+  )
+}
+
 /** Listens on `host` and `port` (0: any free one). Throws when the port is taken. */
 export async function startServer(options: {
   uws: Uws
@@ -76,8 +93,7 @@ export async function startServer(options: {
     closing: () => stopping,
   }
   const app = uws.App()
-  app.setIdleTimeout?.(HEAD_SECONDS_MAX)
-  app.setResponseTimeout?.(KEPT_ALIVE_SECONDS)
+  limitIdleTime(app, logger)
   const serve = (handler: Handler) => (res: ConstructorParameters<typeof Exchange>[0], req: UwsRequest) => {
     const exchange = new Exchange(res, observer)
     guard(exchange, logger, () => handler(exchange, req))

@@ -52,10 +52,11 @@ const TOP: BandText[] = [
   { topBound: '20', amount: '10', blockSize: '10' },
   { amount: '8', blockSize: '10' },
 ]
-const STEPS: BandText[] = [
+const stepsTo = (blockSize: string | null): BandText[] => [
   { topBound: '100', fixedAmount: '49' },
-  { fixedAmount: '30', blockSize: '50' },
+  { fixedAmount: '30', ...(blockSize === null ? {} : { blockSize }) },
 ]
+const STEPS = stepsTo('50')
 const FORMS: readonly Form[] = [
   // 23 take 3 blocks and leave 7; 9 take one more and leave 8, which the next 8 use up.
   [
@@ -80,6 +81,9 @@ const FORMS: readonly Form[] = [
   // 120 reach the second step once and leave 30; 110 are then 80, in the first step; it is charged without use too.
   ['steps bought ahead, rest kept', 'STAIR_STEP_TOP_UP', STEPS, { settings: KEPT }, '120 110 10', '79 49 49'],
   ['steps bought ahead, rest lost', 'STAIR_STEP_TOP_UP', STEPS, {}, '120 110 151', '79 79 109'],
+  // A block size of 1 is one like any other; without one, the last step is as wide as the one before.
+  ['steps of a unit', 'STAIR_STEP_TOP_UP', stepsTo('1'), {}, '100 103 201', '49 139 3079'],
+  ['steps without a size', 'STAIR_STEP_TOP_UP', stepsTo(null), {}, '100 103 201', '49 79 109'],
   [
     'OpenMeter entitlement with overage',
     'FLAT',

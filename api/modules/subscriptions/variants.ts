@@ -67,7 +67,7 @@ async function checkSeller(uow: Uow, { seller_details }: Subscription, previous:
   await requireAll(uow, customerResource, [{ id, field }])
   const seller = await getOne(uow, customerResource, id)
   if (seller.roles.includes('SELLER') && !isGone(seller)) return
-  throw new AppError('INVALID_FIELD', 'It is no customer of the role SELLER that is neither CLOSED nor ARCHIVED.', {
+  throw new AppError('INVALID_FIELD', 'Name a customer with the role SELLER that is not CLOSED or ARCHIVED.', {
     field,
   })
 }

@@ -56,7 +56,8 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (row.status !== 'ACTIVE' || (!activates && enabled.length === 0)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   if (subscription.status !== 'ACTIVE') return
-  // One that is ACTIVE from the first starts now or later, where nothing is billed yet.
+  // One that is ACTIVE from the first starts now or later: there no usage of another
+  // subscription is billed yet, which is all that is checked here. Charges in advance may be.
   await refuseBilledTime(uow, subscription, previous === null ? [] : [row.id], activates ? null : row.enabled_pricings)
 }
 

@@ -25,7 +25,7 @@ test.each([
     'tax rate is not known',
   ],
 ] as const)('%s is explained by the rule that changed', (_name, billing_type, difference, text) => {
-  expect(ruleChanges({ billing_type }, [changed('lines', '[]', '[1]'), difference])).toEqual([
+  expect(ruleChanges({ billing_type, configs: [] }, [changed('lines', '[]', '[1]'), difference])).toEqual([
     expect.stringContaining(text),
   ])
 })
@@ -39,5 +39,23 @@ test.each([
     changed('content.validation_result.0.details', finding('No tax rate of CH.'), finding('No tax rate of CH, now.')),
   ],
 ] as const)('%s is not', (_name, billing_type, difference) => {
-  expect(ruleChanges({ billing_type }, [difference])).toEqual([])
+  expect(ruleChanges({ billing_type, configs: [] }, [difference])).toEqual([])
+})
+
+test.each([
+  ['of 1', { block_size: { number: '1' } }, 1],
+  ['of 1.0, of money', { block_size: { amount: { quantity: '1.0', currency: 'EUR' } } }, 1],
+  ['of 2', { block_size: { number: '2' } }, 0],
+  ['left out', {}, 0],
+])('a line of a price whose last step has a block size %s', (_name, last, explained) => {
+  const fee = { fixed_amount: { quantity: '9', currency: 'EUR' } }
+  const bands = [
+    { ...fee, tier_top_bound: { number: '50' } },
+    { ...fee, ...last },
+  ]
+  const rulesOf = (pricing_type: string, field = 'lines.0.amount') =>
+    ruleChanges({ billing_type: 'DEFAULT', configs: [{ pricing_type, bands }] }, [changed(field, '18', '27')])
+  expect(rulesOf('STAIR_STEP_TOP_UP')).toHaveLength(explained)
+  expect(rulesOf('FLAT_TOP_UP')).toEqual([])
+  expect(rulesOf('STAIR_STEP_TOP_UP', 'content.customer.name')).toEqual([])
 })

@@ -1,13 +1,20 @@
 // Rules of pricing that changed after invoices had become FINAL by the rules before. `verify` prices by the rules of now, so it
 // names those that explain a difference.
+import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import type { ConfigInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
 type Difference = { readonly field: string; readonly issued: string | null; readonly computed: string | null }
 
+type Verified = Pick<InvoiceRow, 'billing_type'> & {
+  /** The prices that it was computed by. */
+  readonly configs: readonly Pick<ConfigInput, 'pricing_type' | 'bands'>[]
+}
+
 type RuleChange = {
   readonly text: string
-  readonly explains: (difference: Difference, row: Pick<InvoiceRow, 'billing_type'>) => boolean
+  readonly explains: (difference: Difference, invoice: Verified) => boolean
 }
 
 const newFinding =
@@ -16,6 +23,12 @@ const newFinding =
     field.startsWith('content.validation_result') &&
     computed?.includes(text) === true &&
     issued?.includes(text) !== true
+
+function endsInUnitSteps({ pricing_type, bands }: Verified['configs'][number]): boolean {
+  const { number, amount } = bands?.at(-1)?.block_size ?? {}
+  const size = number ?? amount?.quantity
+  return pricing_type === 'STAIR_STEP_TOP_UP' && (bands?.length ?? 0) > 1 && size != null && decimal(size).eq(ONE)
+}
 
 const CHANGES: readonly RuleChange[] = [
   {
@@ -34,8 +47,13 @@ const CHANGES: readonly RuleChange[] = [
     text: 'A country whose tax rate is not known keeps the invoice from becoming FINAL. Before, no tax was charged.',
     explains: newFinding('No tax rate of '),
   },
+  {
+    text: 'The last step of a STAIR_STEP_TOP_UP price with a block_size of 1 is 1 wide. Before, it was as wide as the step before it.',
+    explains: ({ field }, { configs }) =>
+      ['lines', 'amount_', 'tax_amount'].some(start => field.startsWith(start)) && configs.some(endsInUnitSteps),
+  },
 ]
 
 /** The changes of rules that explain differences of a FINAL invoice; empty when none does. */
-export const ruleChanges = (row: Pick<InvoiceRow, 'billing_type'>, differences: readonly Difference[]): string[] =>
-  CHANGES.filter(({ explains }) => differences.some(difference => explains(difference, row))).map(({ text }) => text)
+export const ruleChanges = (invoice: Verified, differences: readonly Difference[]): string[] =>
+  CHANGES.filter(({ explains }) => differences.some(each => explains(each, invoice))).map(({ text }) => text)

@@ -42,6 +42,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
   const issued = { ...Object.fromEntries(names.map(name => [name, row[name]])), lines: lines.map(withoutKeys) }
   const computed = { ...columns, lines: priced.lines }
   const [before, after] = [canonical(issued), canonical(computed)]
+  const configs = bases.flatMap(({ charges }) => charges.map(({ config }) => config))
   const differences = before === after ? [] : differencesOf(JSON.parse(before), JSON.parse(after))
   return {
     object_type: 'INVOICE_VERIFICATION',
@@ -53,7 +54,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     computed_sha256: sha256(after),
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
-    rule_changes: ruleChanges(row, differences),
+    rule_changes: ruleChanges({ billing_type: row.billing_type, configs }, differences),
     changed_events: before === after ? [] : await changedEvents(deps, tenant, bases),
   }
 }

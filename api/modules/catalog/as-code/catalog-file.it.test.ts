@@ -203,7 +203,7 @@ describe('a file that is applied', () => {
     ])
     expect(planned.body['changes'][1].differences.map((each: Row) => each['field'])).toEqual([
       'pricing_groups.0.selection_constraint',
-      'pricings.0.items.0.configs.1.bands.1.amount.quantity',
+      'pricings.0.items[tokens].configs.1.bands.1.amount.quantity',
     ])
     expect(changed(await apply(a, file))).toHaveLength(3)
     const pulled = await pull(a)

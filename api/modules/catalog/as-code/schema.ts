@@ -88,7 +88,10 @@ const Change = Type.Object(
     differences: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: 'The member that differs, by its path in the entry.' }),
+          field: Type.String({
+            description:
+              'The member that differs, by its path in the entry. A price goes by its product items: `items[a,b]`.',
+          }),
           before: Type.Unknown({ description: 'What is there now. Null: nothing.' }),
           after: Type.Unknown({ description: 'What the file says. Null: nothing.' }),
         },
