@@ -271,10 +271,10 @@ describe('billing entities', () => {
       'registered_address.country',
     ],
     [
-      'selectors',
-      { reference: 'x', default_billing_currency_selector: [] },
+      'a selector of a currency that is none',
+      { reference: 'x', default_billing_currency_selector: ['XXZ'] },
       'INVALID_FIELD',
-      'default_billing_currency_selector',
+      'default_billing_currency_selector.0',
     ],
   ])('%s is refused', async (_name, body, code, field) => {
     expect(refusal(await a.call('POST', '/v1/billing-entities', body))).toEqual([400, code, field])
