@@ -301,7 +301,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   pending_review_pricing_plan_schedule_ids:
     'Ids of the schedules that are pending review, in the order of time. Nothing sets an approval status yet, so it is empty.',
   approval_status:
-    'Whether somebody has to approve the schedule before it becomes ACTIVE. Null: nobody has to. Nothing sets it yet.',
+    'The approval that the schedule needs before it becomes ACTIVE. Null: none. Always null today, since there are no approvals yet.',
   'PricingPlanSchedule.pricing_categories':
     'The prices that the schedule has instead of those of its version, grouped by product category. Only where one schedule is read.',
   'PricingPlanSubscriptionInitCreate.enabled_pricings': 'ADDON pricings of the first schedule. Not with a template.',

@@ -175,8 +175,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   overwrite:
     'Whether a fetched rate corrects one that is stored for the same currencies and time. Default false: what is stored stays.',
   exchange_rate_status: 'What the last fetch of rates found. Null: there was none.',
-  'ExchangeRateStatus.attempted_at': 'When the rates were last asked for.',
-  next_attempt_at: 'When they are asked for next: after 6 hours, or an hour after a fault.',
+  'ExchangeRateStatus.attempted_at': 'When the rates were last fetched, or a fetch failed.',
+  next_attempt_at: 'When the next fetch is due: 6 hours after the last one, or an hour after a failed one.',
   rates_of: 'The time of the newest rates that were fetched. Null: none were.',
   'ExchangeRateStatus.fault':
     'Why there are no rates, which rates were not stored, or that they are older than a week. Null: nothing is wrong.',

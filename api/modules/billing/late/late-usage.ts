@@ -69,8 +69,8 @@ export function lateUnits(closed: readonly ClosedUsage[]): LateUnit[] {
 type Run = { readonly run: [Entry, ...Entry[]]; readonly before: LateUnit['before'] | null }
 
 /**
- * The times of a pricing period whose late usage is billed together: all of it, or what lies between the times that are
- * billed elsewhere. Each in the order of closing.
+ * Parts of a pricing period, each with late usage that is billed together. There is one part, unless the late usage of
+ * some time is billed elsewhere: that time separates the parts. The entries of each are in the order of closing.
  */
 function runsOf(entries: readonly [Entry, ...Entry[]]): Run[] {
   const runs: { entries: Set<Entry>; before: LateUnit['before'] | null }[] = []

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { ChargedAhead } from '../../subscriptions/succession/move-to-version.ts'
 
-/** Those of which a FINAL invoice has a line: it is not changed any more. */
+/** The schedules that have a line on a FINAL invoice. Those are no longer changed. */
 export const chargedAhead: ChargedAhead = async (uow, scheduleIds) => {
   if (scheduleIds.length === 0) return new Set()
   const { platformId, environment } = uow.tenant

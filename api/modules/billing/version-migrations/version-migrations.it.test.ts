@@ -222,7 +222,7 @@ test('compares with the invoice of the same period however far ahead, and moves 
       discount: { totals: [{ percentage: '5' }] },
     })
   )['id']
-  // Nobody has approved it, so it stays as it was submitted.
+  // It is pending review, so the migration leaves it unchanged.
   const pending = (
     await post('pricing-plan-schedules', {
       pricing_plan_subscription_id: planned,

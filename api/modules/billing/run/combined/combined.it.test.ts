@@ -263,7 +263,7 @@ describe('subscriptions that combine', () => {
 describe('is issued by itself', () => {
   const alone = expect.not.objectContaining({ combined_invoice_ids: expect.anything() })
 
-  test('one that no longer combines, one that is made FINAL by hand, and one that waits for nobody on hold', async () => {
+  test('a subscription without combine, an invoice made FINAL by hand and an invoice on hold are not combined', async () => {
     const pairs = [await subscribed(), await subscribed(), await subscribed()] as const
     await run(pairs.flat(), MARCH)
     await run(pairs.flat(), APRIL)

@@ -13,7 +13,7 @@ type States = Map<string, SubscriptionState>
 
 /** The most subscriptions whose invoices become one: more would make the run of one of them, and its locks, too long. */
 const TOGETHER_MAX = 250
-/** The most that one run reads beside its own. The rest is left to runs by themselves, each of which reads one set. */
+/** A run reads at most this many more subscriptions. Each of the others is run by itself, and reads one set. */
 const OTHERS_MAX = 1_000
 
 /**
