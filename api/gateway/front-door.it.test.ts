@@ -121,6 +121,14 @@ describe.each(EITHER)('the %s answers at once', at => {
   })
 })
 
+test.each([
+  ['an empty line before it', `\r\n${request('')}`],
+  ['a carriage return alone between its headers', request('').replace('Host: x\r\n', 'Host: x\rY: z\r\n')],
+  ['no request line', 'hello\r\n\r\n'],
+])('a request without a key and with %s is answered at the api', async (_, text) => {
+  expect([400, 401]).toContain(await statusOf(ports.api, text))
+})
+
 test.each(EITHER)('500 such calls at once are answered, and a good one among them is taken at the %s', async at => {
   const strange = [
     ...TCHARS.map(each => request(`X${each}A: 1\r\n`)),
