@@ -7,10 +7,10 @@ import { customFields } from '../../resource/custom-fields/table.ts'
 import { customFieldsOf } from '../../resource/custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
+import { UPGRADED_FROM } from './ending/upgrade-subscription.ts'
 import { scheduleResource } from './schedules/schedule.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Schedule, Subscription } from './table.ts'
-import { UPGRADED_FROM } from './upgrades/upgrade-subscription.ts'
 
 /** What a body that creates such a row would say; what only the service sets is left out. */
 const bodyOf = <R extends StoredRow>(resource: Resource<R>, row: R): Row =>

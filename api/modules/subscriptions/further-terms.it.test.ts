@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { instantOf } from '../../../shared/time.ts'
 import { refusal } from '../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import type { ApiHarness, TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { billedSubscription } from '../billing/testing/billed-subscription.ts'
@@ -17,20 +17,15 @@ import {
   makeVersion,
   succeed,
 } from './testing/seed-subscription.ts'
+import { startAt } from './testing/start-at.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
-let before: number
+let stop: () => Promise<void>
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aTest
-  before = api.clock.now()
-  api.clock.set(instantOf(Date.parse('2026-03-11T10:00:00Z')))
+  ;({ api, tenant, stop } = await startAt('2026-03-11T10:00:00Z', 'TEST'))
 })
-afterAll(async () => {
-  api.clock.set(instantOf(before))
-  await api.close()
-})
+afterAll(() => stop())
 
 const PATH = '/v1/pricing-plan-subscriptions'
 const SCHEDULES = '/v1/pricing-plan-schedules'

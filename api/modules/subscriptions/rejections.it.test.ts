@@ -1,9 +1,8 @@
 // Every call on subscriptions, schedules, seats and customers that the contract and semantics 4 refuse, with its code and its field. What
 // a plan, a price or a coupon may not be is tested beside those.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { instantOf } from '../../../shared/time.ts'
 import { refusal } from '../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import type { TestTenant } from '../../testing/harness.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { seatAssignmentResource } from './seats/seat-assignment.ts'
 import { APRIL, JUNE, MAY, NOW, REFUSED } from './testing/refused-calls.ts'
@@ -14,18 +13,15 @@ import {
   makeVersion,
   succeed,
 } from './testing/seed-subscription.ts'
+import { startAt } from './testing/start-at.ts'
 
-let api: ApiHarness
 let tenant: TestTenant
-let before: number
+let stop: () => Promise<void>
 /** Ids of what the calls are about, by the names that paths and bodies use. */
 const ids: Record<string, string> = {}
 
 beforeAll(async () => {
-  api = await startApi()
-  tenant = api.tenants.aLive
-  before = api.clock.now()
-  api.clock.set(instantOf(Date.parse(NOW)))
+  ;({ tenant, stop } = await startAt(NOW))
   const subscription = (id = '') => succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${id}`)
   const made = async (path: string, body: object = {}): Promise<string> =>
     (await succeed(tenant, 'POST', `/v1/${path}`, body))['id']
@@ -77,10 +73,7 @@ beforeAll(async () => {
   )
   ids.unknown = 'none_0000000000000000000000'
 })
-afterAll(async () => {
-  api.clock.set(instantOf(before))
-  await api.close()
-})
+afterAll(() => stop())
 
 /** A text with `{name}` for the id of that name. */
 const named = (text: string): string => text.replace(/\{(\w+)\}/g, (_all, name: string) => ids[name] ?? `no ${name}`)

@@ -9,7 +9,7 @@ import { fieldActionsOf, fieldActionsQuery } from '../../resource/field-actions.
 import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
-import { cancelSubscription } from './cancel-subscription.ts'
+import { cancelSubscription } from './ending/cancel-subscription.ts'
 import { NeighbourQuery, neighboursOf } from './schedules/neighbour-query.ts'
 import { scheduleResource } from './schedules/schedule.ts'
 import {

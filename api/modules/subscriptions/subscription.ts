@@ -29,6 +29,7 @@ import {
 } from '../parties/platforms/subscription-settings.ts'
 import { acceptorsByDefault, checkAcceptors } from './check-acceptors.ts'
 import { checkSubscription } from './check-subscription.ts'
+import { checkUpgrade } from './ending/upgrade-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
   InactivePeriod,
@@ -41,7 +42,6 @@ import {
   TemplateSettings,
 } from './schema.ts'
 import { type Subscription, subscriptions } from './table.ts'
-import { checkUpgrade } from './upgrades/upgrade-subscription.ts'
 import { checkVariant, entityOfSeller } from './variants.ts'
 import { computeViews } from './view-subscriptions.ts'
 

@@ -1,6 +1,6 @@
 // Subscriptions against a real database: what is accepted, what is refused and why, and what calls at once leave behind.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import type { ApiHarness, TestTenant } from '../../testing/harness.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import {
@@ -10,14 +10,15 @@ import {
   makeVersion,
   succeed,
 } from './testing/seed-subscription.ts'
+import { startAt } from './testing/start-at.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let stop: () => Promise<void>
 beforeAll(async () => {
-  api = await startApi()
-  tenant = api.tenants.aLive
+  ;({ api, tenant, stop } = await startAt('2026-03-11T10:00:00Z'))
 })
-afterAll(() => api.close())
+afterAll(() => stop())
 
 const PATH = '/v1/pricing-plan-subscriptions'
 const NOW = Date.parse('2026-03-11T10:00:00Z')

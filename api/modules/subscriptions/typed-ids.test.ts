@@ -9,7 +9,7 @@ import type { InvoiceRow } from '../invoices/table.ts'
 import { holdCustomer } from '../parties/customers/hold-customer.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import type { Wallet, WalletGrant } from '../wallets/table.ts'
-import { lockSubscription, lockSubscriptions } from './next-billing.ts'
+import { lockSubscription, lockSubscriptions } from './billing-time/next-billing.ts'
 import { listSchedules } from './schedules/schedule.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from './table.ts'
 

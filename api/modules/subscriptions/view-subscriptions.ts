@@ -9,7 +9,7 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { loadRateCards, type RateCardVersions, versionAt, versionsDuring } from '../catalog/pricing-plans/rate-card.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
-import { NEXT_INVOICES } from './next-invoices.ts'
+import { NEXT_INVOICES } from './billing-time/next-invoices.ts'
 import { type Schedule, type Subscription, schedules } from './table.ts'
 
 const REALIGN = 'realign_invoice_date_to_pricing_plan_schedule_start_at'

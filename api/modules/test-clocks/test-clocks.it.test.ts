@@ -11,7 +11,7 @@ import { runBilling } from '../billing/run/run-billing.ts'
 import { type Billed, type BilledOptions, billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { customerResource } from '../parties/customers/resource.ts'
-import { claimBilling } from '../subscriptions/next-billing.ts'
+import { claimBilling } from '../subscriptions/billing-time/next-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

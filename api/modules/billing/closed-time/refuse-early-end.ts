@@ -3,10 +3,10 @@
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { UPGRADED_FROM } from '../../subscriptions/ending/upgrade-subscription.ts'
 import { listSchedules } from '../../subscriptions/schedules/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
-import { UPGRADED_FROM } from '../../subscriptions/upgrades/upgrade-subscription.ts'
 import { IS_ISSUED } from '../late/closed-usage.ts'
 
 /**

@@ -10,7 +10,7 @@ import { at, formatInstant, type Instant, type Interval, instantOf, intersect } 
 import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-grants.ts'
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
-import { isEnding } from '../../subscriptions/inactive-periods.ts'
+import { isEnding } from '../../subscriptions/ending/inactive-periods.ts'
 import { owedPeriod } from '../charges/charges.ts'
 import { inPricingCurrency } from '../rating/exchange.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'

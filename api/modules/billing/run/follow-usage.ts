@@ -16,7 +16,7 @@ import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from '../../parties/customers/table.ts'
 import { loadAttribution } from '../../subscriptions/attribution/load-attribution.ts'
-import { wakeBillingOf } from '../../subscriptions/next-billing.ts'
+import { wakeBillingOf } from '../../subscriptions/billing-time/next-billing.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
 import { queueGroups } from './group-jobs.ts'
 

@@ -1,7 +1,7 @@
 // The next invoice of each subscription, for the views of subscriptions.
 import { sql } from 'drizzle-orm'
 import { storedTimeText } from '../../../resource/columns.ts'
-import type { NextInvoices } from '../../subscriptions/next-invoices.ts'
+import type { NextInvoices } from '../../subscriptions/billing-time/next-invoices.ts'
 
 /** By subscription: of its invoices that still change, the one that becomes FINAL first. */
 export const nextInvoices: NextInvoices = async (uow, subscriptionIds) => {

@@ -23,7 +23,7 @@ import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.t
 import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
-import { pausesIn } from '../../subscriptions/inactive-periods.ts'
+import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import { type Charge, chargesOf, fullPeriodOf, paidAhead } from '../charges/charges.ts'
 import { grantsOfCharges } from '../grants/grants-of-charges.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'

@@ -15,7 +15,7 @@ import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
 import { isMeasured } from '../../catalog/products/schema.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
-import { pausesIn } from '../../subscriptions/inactive-periods.ts'
+import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'
 import type {
   BillingInputs,

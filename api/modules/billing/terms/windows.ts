@@ -9,7 +9,7 @@ import {
 } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { type AlignedSpan, alignedSpanAt, alignedSpans } from '../../subscriptions/billing-calendar.ts'
+import { type AlignedSpan, alignedSpanAt, alignedSpans } from '../../subscriptions/billing-time/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
 /** The inputs that decide when the subscription is billed. */

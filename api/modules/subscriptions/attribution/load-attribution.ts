@@ -10,7 +10,7 @@ import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { AttributionTerms } from '../../parties/customers/table.ts'
 import { type HeldSchedule, loadHeldPrices } from '../enabled-pricings/held-prices.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
-import { pausesIn } from '../inactive-periods.ts'
+import { pausesIn } from '../ending/inactive-periods.ts'
 import type { Subscription } from '../table.ts'
 
 /** A customer as events name it. */

@@ -11,7 +11,7 @@ import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricePeriod } from '../../catalog/pricing-plans/schema.ts'
 import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
-import { wakeBillingOfPlan } from '../next-billing.ts'
+import { wakeBillingOfPlan } from '../billing-time/next-billing.ts'
 import { requirePrices } from '../schedules/schedule-version.ts'
 import { schedules, subscriptions } from '../table.ts'
 

@@ -3,7 +3,7 @@ import type { Uow } from '../../../../../shared/database/database.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { InvoiceProducer } from '../../../invoices/producer.ts'
 import type { InvoiceRow } from '../../../invoices/table.ts'
-import { lockSubscriptions } from '../../../subscriptions/next-billing.ts'
+import { lockSubscriptions } from '../../../subscriptions/billing-time/next-billing.ts'
 import { COMBINED_BILLING } from './issue-together.ts'
 
 const lock = async (uow: Uow, { content }: InvoiceRow): Promise<void> =>

@@ -1,11 +1,11 @@
 // What billing keeps on a subscription: its lock, and when to look at it next.
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import type { Uow } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
-import type { Id } from '../../../shared/ids.ts'
-import { formatInstant, type Instant } from '../../../shared/time.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { type Subscription, subscriptions } from './table.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { type Subscription, subscriptions } from '../table.ts'
 
 /** Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. */
 export async function lockSubscription(uow: Uow, id: Id<'ppsu'>): Promise<{ status: string }> {

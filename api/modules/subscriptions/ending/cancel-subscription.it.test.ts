@@ -1,12 +1,12 @@
 // Cancelling against a real database: when it takes effect, what it leaves behind, and how it is taken back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../shared/database/database.ts'
-import { lockOne } from '../../resource/store.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { lockOne } from '../../../resource/store.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { subscriptionResource } from '../subscription.ts'
+import type { Subscription } from '../table.ts'
+import { makeActiveSubscription, makeSchedule, makeSubscription, succeed } from '../testing/seed-subscription.ts'
 import { settleCancellation } from './cancel-subscription.ts'
-import { subscriptionResource } from './subscription.ts'
-import type { Subscription } from './table.ts'
-import { makeActiveSubscription, makeSchedule, makeSubscription, succeed } from './testing/seed-subscription.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

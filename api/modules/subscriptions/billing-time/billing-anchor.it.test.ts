@@ -1,25 +1,21 @@
 // A billing day of one's own through the api: who may set it, until when, and that previews and invoices are cut on it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { instantOf } from '../../../shared/time.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import type { Row } from '../../testing/wire.ts'
-import { runBilling } from '../billing/run/run-billing.ts'
-import { billedSubscription } from '../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../billing/testing/no-usage.ts'
-import { makeSchedule, makeSubscription, makeVersion, succeed } from './testing/seed-subscription.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import type { ApiHarness, TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
+import { startAt } from '../testing/start-at.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
-let before: number
+let stop: () => Promise<void>
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aTest
-  before = api.clock.now()
+  ;({ api, tenant, stop } = await startAt('2026-01-01T00:00:00Z', 'TEST'))
 })
-afterAll(async () => {
-  api.clock.set(instantOf(before))
-  await api.close()
-})
+afterAll(() => stop())
 
 const PATH = '/v1/pricing-plan-subscriptions'
 const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))

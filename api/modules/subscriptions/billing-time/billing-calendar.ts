@@ -1,14 +1,14 @@
 // Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
 // schedule (semantics 0.4, 4.4).
-import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../shared/billing/periods.ts'
-import type { ReadUow } from '../../../shared/database/database.ts'
-import { at, type Instant } from '../../../shared/time.ts'
-import { getOne } from '../../resource/store.ts'
-import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
-import { customerResource } from '../parties/customers/resource.ts'
-import { platformResource } from '../parties/platforms/platform.ts'
-import type { Schedule, Subscription } from './table.ts'
-import { billedCustomerOf } from './variants.ts'
+import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
+import { getOne } from '../../../resource/store.ts'
+import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { platformResource } from '../../parties/platforms/platform.ts'
+import type { Schedule, Subscription } from '../table.ts'
+import { billedCustomerOf } from '../variants.ts'
 
 /** Time that is cut by one anchor: the local day from which the periods of an EXACT subscription count. */
 export type AlignedSpan = { readonly span: Span; readonly anchor: Instant }

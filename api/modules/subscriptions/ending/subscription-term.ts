@@ -1,7 +1,7 @@
 // The terms of a stored subscription, and how they end it.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
-import { zoneOfSubscription } from '../billing-calendar.ts'
+import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import type { Subscription } from '../table.ts'
 import { currentTermEnd, initialTermEnd } from './term-end.ts'

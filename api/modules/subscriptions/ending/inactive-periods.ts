@@ -1,7 +1,7 @@
 // What `inactive_periods` says: one entry of type CANCEL, or UPGRADE, from when on a subscription is billed no more, and one of type
 // PAUSE for each time in which it is not. Pure.
-import { at, type Interval, instantOf, interval } from '../../../shared/time.ts'
-import type { Subscription } from './table.ts'
+import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
+import type { Subscription } from '../table.ts'
 
 type Periods = Pick<Subscription, 'inactive_periods'>
 type Ending = Pick<Subscription, 'inactive_periods' | 'cancelled_at'>
