@@ -32,7 +32,8 @@ import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
-import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import type { InvoiceRequest } from './invoice-request.ts'
+import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   advanceChargesIn,
   billedElsewhere,

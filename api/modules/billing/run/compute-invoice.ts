@@ -34,7 +34,8 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
-import { type InvoiceRequest, type PricedInvoice, priceInvoice } from './price-invoice.ts'
+import type { InvoiceRequest } from './invoice-request.ts'
+import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
   keyOfRow,

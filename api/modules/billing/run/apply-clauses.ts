@@ -1,0 +1,95 @@
+// What discounts, coupons, minimums and wallets make of rated charges: lines of their own (semantics 5.4).
+import { NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
+import type { Line } from '../../../../shared/billing/steps/line.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
+import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
+import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
+import { withPayments } from '../../invoices/document/wallet-lines.ts'
+import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
+import { fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import type { LateCharge } from '../late/late-usage.ts'
+import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
+import { clausesOf } from '../rating/clauses-of.ts'
+import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
+import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
+import { freeUsageOf } from '../rating/free-usage.ts'
+import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { advanceScan, periodOf } from '../terms/windows.ts'
+import type { InvoiceRequest } from './invoice-request.ts'
+
+/** The draft with the lines that clauses make. Every charge counts, including those without a line. */
+export function withClauses(
+  inputs: BillingInputs,
+  { terms, window, billed, usage, wallets = [], late = [] }: InvoiceRequest,
+  {
+    rated,
+    draft,
+    exchangeOf,
+  }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice; readonly exchangeOf: ExchangeOf },
+): { readonly draft: DraftInvoice; readonly steps: readonly Line[] } {
+  const all = clausesOf(inputs.schedules, terms, exchangeOf)
+  // An invoice that collects no period has no minimum of its own.
+  const ofSchedules =
+    window.arrears === null && all !== NO_CLAUSES
+      ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
+      : all
+  const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
+  const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
+  if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
+  const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms, exchangeOf)]
+  const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
+  const service = periodOf(window)
+  const context = {
+    currency: draft.currency,
+    amountType: draft.amountType,
+    rounding: roundingOf(inputs),
+    tax: invoiceTax(draft, draft.dates.day).decision,
+    zone: zoneOfParties(inputs),
+    pauses: pausesIn(inputs.subscription.inactive_periods),
+    invoicePeriod: { service, full: fullPeriod(rated, service) },
+  }
+  const isCommitted = ofSchedules.commitments.length > 0
+  // What earlier invoices charged ahead counts towards the commitment for its time.
+  const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
+  const ratedBefore = [
+    ...earlier.map(charge => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)),
+    ...(isCommitted ? billedOfLate(rated, late) : []),
+  ]
+  const billedBefore = earlierLines(ratedBefore, ofSchedules, context)
+  const paying = wallets.map(each => ({ ...each, except: linesThatFill(rated, each.walletTypeId) }))
+  const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
+  const period = inputs.subscription.billing_period
+  const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
+  const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })
+  return { draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) }, steps }
+}
+
+/** What closed invoices billed of the time of late usage, as the charges that they were. */
+const billedOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[]): RatedCharge[] =>
+  rated.flatMap(each => {
+    const unit = late.find(({ charge }) => charge.key === each.charge.key)?.unit
+    if (!unit || !each.before) return []
+    const charge = {
+      ...each.charge,
+      key: unit.unit,
+      late: null,
+      period: { ...each.charge.period, full: fullPeriodOf(each.charge) },
+    }
+    return [{ ...each, charge, metered: each.before.volume, exact: unit.exact, quantity: unit.printed, before: null }]
+  })
+
+/** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */
+const fullPeriod = (rated: readonly RatedCharge[], { start, end }: Interval): Interval =>
+  rated.find(
+    ({ charge: { inAdvance, period } }) => !inAdvance && period.covered.start === start && period.covered.end === end,
+  )?.charge.period.full ?? { start, end }
+
+/** The keys of charges that grant to wallets of this type: such a wallet does not pay for what fills it. */
+export const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | undefined): ReadonlySet<string> =>
+  new Set(
+    rated.flatMap(({ charge: { key, config } }) =>
+      config.wallet_grants?.some(({ wallet_type_id }) => wallet_type_id === walletTypeId) ? [key] : [],
+    ),
+  )
