@@ -13,6 +13,9 @@ const ACCEPTORS =
 const VARIANT =
   'FORWARD_BILLING: another customer gets the invoices. SELF_BILLING: the billing entity issues them in the name of the customer, who sells. SELLER: it is billed for a seller. Default DEFAULT.'
 
+const ONE_SELLER =
+  'Id of the only billing entity that sells the product: subscriptions and invoices of others are refused it. Null (the default): all sell it.'
+
 export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
   'InvoiceTaxCategory.category': 'The tax category: STANDARD, NO_TAX or EXEMPT.',
@@ -83,6 +86,10 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'ProductCategoryCreate.customer_id': ONE_CUSTOMER,
   'Product.customer_id': 'Of a private product: id of the only customer it is for.',
   'ProductCreate.customer_id': ONE_CUSTOMER,
+  'Product.billing_entity_id':
+    'Of a product that one billing entity alone sells: id of that. Null: every billing entity sells it.',
+  'ProductCreate.billing_entity_id': `${ONE_SELLER} It changes only while the product is DRAFT.`,
+  'ProductUpdate.billing_entity_id': `${ONE_SELLER} It changes only while the product is DRAFT.`,
   'ProductItem.customer_id': 'Of a private item: id of the only customer it is for.',
   'ProductItemCreate.customer_id': ONE_CUSTOMER,
   'PricingPlan.customer_id': 'Of a CUSTOM plan: id of the customer it is for.',

@@ -211,3 +211,79 @@ test('stay enabled in another version of the plan, until they were to end', asyn
     product_type: 'ADDON',
   })
 })
+
+test('products that one billing entity alone sells are sold by its subscriptions and invoices alone', async () => {
+  const [own, other] = [await sales.billingEntity(), await sales.billingEntity()]
+  const productOf = (billing_entity_id: string | null, over: object = {}) =>
+    post('products', { reference: unique('local'), name: 'Local', billing_entity_id, ...over })
+  const versionOf = async (products: readonly Row[]) => {
+    const plan = await post('pricing-plans', { reference: unique('plan') })
+    const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+    const pricings: Row[] = []
+    for (const product of products) pricings.push(await sales.feePricing(version['id'], product, '10'))
+    return { id: version['id'] as string, pricings }
+  }
+  const activate = (url: string) => tenant.call('PATCH', `/v1/${url}`, { status: 'ACTIVE' })
+  const schedule = (subscription: Row, version: string, over: object = {}) =>
+    tenant.call('POST', '/v1/pricing-plan-schedules', {
+      pricing_plan_subscription_id: subscription['id'],
+      pricing_plan_version_id: version,
+      start_at: '2026-03-01T00:00:00Z',
+      ...over,
+    })
+  const product = await productOf(other)
+  const moved = await patch(`products/${product['id']}`, { billing_entity_id: own })
+  expect(moved).toMatchObject({ billing_entity_id: own, status: 'DRAFT' })
+  await activate(`products/${product['id']}`)
+  const late = await tenant.call('PATCH', `/v1/products/${product['id']}`, { billing_entity_id: other })
+  expect(refusal(late)).toEqual([400, 'INVALID_FIELD', 'billing_entity_id'])
+  const unknown = await tenant.call('POST', '/v1/products', { name: 'x', billing_entity_id: 'bill_nothing' })
+  expect(refusal(unknown)).toEqual([404, 'RESOURCE_NOT_FOUND', 'billing_entity_id'])
+  const listed = await get(`products?billing_entity_id=${own}`)
+  expect(listed['data'].map((each: Row) => each['id'])).toEqual([product['id']])
+
+  // Always sold: by subscriptions of that billing entity.
+  const always = await versionOf([product])
+  await activate(`pricing-plan-versions/${always.id}`)
+  const ofOther = await sales.subscription({ billing_entity_id: other })
+  expect(refusal(await schedule(ofOther, always.id))).toEqual([400, 'INVALID_FIELD', 'pricing_plan_version_id'])
+  const ofOwn = await sales.subscription({ billing_entity_id: own })
+  expect((await schedule(ofOwn, always.id)).status).toBe(201)
+  // Judged again when it is activated: until then a subscription may change who bills it.
+  await patch(`pricing-plan-subscriptions/${ofOwn['id']}`, { billing_entity_id: other })
+  const turned = await activate(`pricing-plan-subscriptions/${ofOwn['id']}`)
+  expect(refusal(turned)).toEqual([400, 'INVALID_FIELD', 'pricing_plan_version_id'])
+  const both = await versionOf([product, await productOf(other, { status: 'ACTIVE' })])
+  const unsold = await activate(`pricing-plan-versions/${both.id}`)
+  expect(refusal(unsold)).toEqual([400, 'INVALID_OPERATION', 'status'])
+
+  // One plan with an ADDON of each.
+  const extra = { status: 'ACTIVE', product_type: 'ADDON' }
+  const addons = await versionOf([
+    await productOf(null, { status: 'ACTIVE' }),
+    await productOf(own, extra),
+    await productOf(other, extra),
+  ])
+  await activate(`pricing-plan-versions/${addons.id}`)
+  const [, ours, theirs] = addons.pricings.map(({ id }) => ({ pricing_id: id }))
+  const twice = await schedule(ofOther, addons.id, { enabled_pricings: [theirs, ours] })
+  expect(refusal(twice)).toEqual([400, 'INVALID_FIELD', 'enabled_pricings.1.pricing_id'])
+  const sold = await schedule(ofOther, addons.id, { enabled_pricings: [theirs] })
+  expect(sold.status).toBe(201)
+  expect((await activate(`pricing-plan-subscriptions/${ofOther['id']}`)).status).toBe(200)
+  const more = await enable(
+    { scheduleId: sold.body['id'] },
+    [theirs, ours].filter(each => each !== undefined),
+  )
+  expect(refusal(more)).toEqual([400, 'INVALID_FIELD', 'enabled_pricings.1.pricing_id'])
+
+  // One-off invoices.
+  const item = await sales.item(product, 'ONE_OFF')
+  const pricing_band = { fixed_amount: { quantity: '5', currency: 'EUR' } }
+  const line = { product_item_id: item['id'], pricing_type: 'FIXED', pricing_band }
+  const customer_id = await sales.customer()
+  const oneOff = (billing_entity_id: string) =>
+    tenant.call('POST', '/v1/invoices', { customer_id, billing_entity_id, billing_currency: 'EUR', lines: [line] })
+  expect(refusal(await oneOff(other))).toEqual([400, 'INVALID_FIELD', 'lines.0.product_item_id'])
+  expect((await oneOff(own)).status).toBe(201)
+})

@@ -88,8 +88,14 @@ export function resourceIn({ resources }: Pick<StoredCatalog, 'resources'>, sect
   return resource
 }
 
-/** Not among the fields of an entry: its customer, its version, and its code with the format of that. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['customer_id', 'pricing_plan_version_id', 'code', 'code_format'])
+/** Not among the fields of an entry: its customer, its billing entity, its version, and its code with the format of that. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'customer_id',
+  'billing_entity_id',
+  'pricing_plan_version_id',
+  'code',
+  'code_format',
+])
 
 /** The fields of a resource that a file has. */
 export const fieldsInFile = (resource: Pick<Resource, 'fields'>): string[] =>

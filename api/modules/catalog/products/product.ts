@@ -51,6 +51,8 @@ export const productResource: Resource<Product> = defineResource<Product>({
     display_order: field(DisplayOrder),
     // A foreign key checks it: the customers are above the catalog.
     customer_id: field(IdText('customer'), { change: 'never' }),
+    // As that. No ACTIVE version prices a DRAFT, so what a schedule was checked by stays true.
+    billing_entity_id: field(IdText('billing entity'), { change: 'draft' }),
     agent_context: field(AgentContext),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
@@ -61,6 +63,7 @@ export const productResource: Resource<Product> = defineResource<Product>({
     product_category_id: { kind: 'equals', column: 'category_id' },
     parent_product_id: { kind: 'equals', column: 'parent_product_id' },
     customer_id: { kind: 'equals', column: 'customer_id' },
+    billing_entity_id: { kind: 'equals', column: 'billing_entity_id' },
   },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],

@@ -103,7 +103,6 @@ describe('products', () => {
 
   test.each([
     ['an unknown kind', { product_type: 'EXTRA' }, 'product_type'],
-    ['a billing entity', { billing_entity_id: 'bill_1' }, 'billing_entity_id'],
     ['an order that is no integer', { display_order: '1' }, 'display_order'],
   ])('%s is refused', async (_name, over, field) => {
     expect(refusal(await a.call('POST', '/v1/products', { name: 'x', ...over }))).toEqual([400, 'INVALID_FIELD', field])

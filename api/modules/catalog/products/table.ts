@@ -32,6 +32,8 @@ export const products = pgTable('products', {
   features: wireJson<readonly NamedFeature[]>().notNull(),
   status: text().$type<Lifecycle>().notNull(),
   product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
+  /** Of one that this billing entity alone sells. */
+  billing_entity_id: text().$type<Id<'bill'>>(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
 })
 

@@ -31,6 +31,7 @@ export const addLine = (deps: InvoiceDeps, of: OnInvoice, body: AddedLineBody): 
       ...timeOf(row),
       currency: row.billing_currency,
       customerId: row.customer_id,
+      billingEntityId: row.billing_entity_id,
       row,
     })
     await insertAdded(uow, row.id, [{ id: newId('inad'), line, sold: null }])
@@ -49,6 +50,7 @@ export const replaceLine = (
       ...timeOf(row),
       currency: row.billing_currency,
       customerId: row.customer_id,
+      billingEntityId: row.billing_entity_id,
       row,
     })
     await replaceAdded(uow, row.id, { id, line, sold: null })
@@ -124,6 +126,7 @@ function timeOf({ period_start, period_end, content }: InvoiceRow): Time {
 type LineContext = Time & {
   readonly currency: string
   readonly customerId: string
+  readonly billingEntityId: string
   /** The invoice that the line is for; null before it exists. */
   readonly row: Pick<InvoiceRow, 'content' | 'pricing_plan_subscription_id'> | null
   /** The path of the line in the request, with a trailing dot; empty when the line is the request itself. */
@@ -154,6 +157,7 @@ export async function checkLine(uow: Uow, body: AddedLineBody, of: LineContext):
   if (line.product_item_id)
     await requireSold(uow, idOf('proi', line.product_item_id), {
       customerId: of.customerId,
+      billingEntityId: of.billingEntityId,
       field: `${path}product_item_id`,
     })
   return line

@@ -85,23 +85,33 @@ export async function loadSold(
 }
 
 /**
- * A line can only name an item that is sold: throws INVALID_FIELD for one that does not exist, is no longer used, or is for
- * another customer alone.
+ * A line can only name an item that is sold: throws INVALID_FIELD for one that does not exist, is no longer used, is for
+ * another customer alone, or is of a product that another billing entity alone sells.
  */
 export async function requireSold(
   uow: Uow,
   id: Id<'proi'>,
-  { customerId, field }: { readonly customerId: string; readonly field: string },
+  of: { readonly customerId: string; readonly billingEntityId: string; readonly field: string },
 ): Promise<void> {
+  const { customerId, billingEntityId, field } = of
   const [row] = await uow.tx
-    .select({ id: productItems.id, status: productItems.status, customer_id: productItems.customer_id })
+    .select({
+      id: productItems.id,
+      status: productItems.status,
+      customer_id: productItems.customer_id,
+      soldBy: products.billing_entity_id,
+    })
     .from(productItems)
+    .innerJoin(products, and(inThisTenant(uow, products), eq(products.id, productItems.product_id)))
     .where(and(inThisTenant(uow, productItems), eq(productItems.id, id)))
     .for('share')
   if (!row) throw new AppError('INVALID_FIELD', `There is no PRODUCT_ITEM ${JSON.stringify(id)}.`, { field })
   if (row.status === 'DRAFT' || row.status === 'ARCHIVED')
     throw new AppError('INVALID_FIELD', `The product item is ${row.status}; name one that is ACTIVE.`, { field })
   requireOpenTo(customerId, row, { noun: 'product item', field })
+  if (row.soldBy === null || row.soldBy === billingEntityId) return
+  const message = `The billing entity ${row.soldBy} alone sells this product item; name one that all sell, or the item on an invoice of that.`
+  throw new AppError('INVALID_FIELD', message, { field })
 }
 
 /** Stores lines at the end of the invoice. */

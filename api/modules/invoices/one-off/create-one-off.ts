@@ -42,7 +42,14 @@ export async function createOneOff(uow: Uow, body: OneOffInvoiceBody): Promise<I
   const time = { start: instant(today), end: instant(addDays(today, 1)) }
   const lines: AddedLine[] = []
   for (const [index, each] of body.lines.entries()) {
-    const of = { ...time, currency: terms.billing_currency, customerId, row: null, path: `lines.${index}.` }
+    const of = {
+      ...time,
+      currency: terms.billing_currency,
+      customerId,
+      billingEntityId,
+      row: null,
+      path: `lines.${index}.`,
+    }
     lines.push({ id: newId('inad'), line: await checkLine(uow, each, of), sold: null })
   }
   const created = await insertOneOff(uow, {

@@ -3,23 +3,27 @@ import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
+import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { subscriptionResource } from '../subscription.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
+import { requireSellerOfEnabled } from './require-seller.ts'
 import type { EnabledPricing } from './schema.ts'
 
 const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })
 
 /**
  * Throws unless each is an ADDON, or in a pricing group, of the schedule's version or of a version of its rate card, at a time within the schedule,
- * and enabled once at any time.
+ * enabled once at any time, and sold by the subscription's billing entity.
  */
 export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> {
   const { enabled_pricings: enabled } = schedule
   if (enabled.length === 0) return
   for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule })
+  const versionIds = await versionsSold(uow, schedule)
   const rows = await uow.tx
     .select({
       id: pricings.id,
@@ -28,12 +32,7 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
       pricing_group_id: pricings.pricing_group_id,
     })
     .from(pricings)
-    .where(
-      and(
-        inThisTenant(uow, pricings),
-        inArray(pricings.pricing_plan_version_id, idsOf('ppve', await versionsSold(uow, schedule))),
-      ),
-    )
+    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
   for (const [index, { pricing_id }] of enabled.entries()) {
     const field = `enabled_pricings.${index}.pricing_id`
     const found = rows.find(({ id }) => id === pricing_id)
@@ -46,6 +45,8 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
       throw refuse(field, message)
     }
   }
+  const { billing_entity_id: soldBy } = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
+  await requireSellerOfEnabled(uow, versionIds, { soldBy, enabled })
 }
 
 function checkTimes(

@@ -12,6 +12,7 @@ import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricePeriod } from '../../catalog/pricing-plans/schema.ts'
 import { type PricingPlanVersion, pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { wakeBillingOfPlan } from '../billing-time/next-billing.ts'
+import { requireSeller } from '../enabled-pricings/require-seller.ts'
 import { requirePrices } from '../schedules/schedule-version.ts'
 import { schedules, subscriptions } from '../table.ts'
 
@@ -41,6 +42,7 @@ const pricedSchedules = (uow: Uow, { row, from, until }: Change) =>
       start_at: schedules.start_at,
       pricing_currency: schedules.pricing_currency,
       billing_currency: subscriptions.billing_currency,
+      billing_entity_id: subscriptions.billing_entity_id,
       billing_period: sql<PricePeriod>`coalesce(${schedules.billing_period}, ${subscriptions.billing_period})`,
     })
     .from(schedules)
@@ -88,6 +90,7 @@ async function keepWhatWasPriced(
   }))
   const different = new Map(terms.map(each => [JSON.stringify(each), each]))
   for (const { billedIn, ...each } of different.values()) await requirePrices(uow, row, each, billedIn)
+  for (const soldBy of new Set(priced.map(each => each.billing_entity_id))) await requireSeller(uow, row.id, soldBy)
 }
 
 /** Invoices that are not FINAL yet are computed again by the versions that price them now. */

@@ -6,6 +6,7 @@ import { createResource, deleteResource, saveChange, updateResource } from '../.
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
+import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
@@ -149,7 +150,10 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
     requireExact(schedule, subscription)
     requireReviewed(schedule)
     if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
-    else await requireSellable(uow, schedule, subscription, true)
+    else {
+      await requireSellable(uow, schedule, subscription, true)
+      await checkEnabled(uow, schedule)
+    }
   }
 }
 

@@ -25,6 +25,7 @@ import { type Terms, termsOf } from '../../catalog/pricing-plans/variants/varian
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.ts'
+import { requireSeller } from '../enabled-pricings/require-seller.ts'
 import type { VersionSelector } from '../schema.ts'
 import type { Schedule, Subscription } from '../table.ts'
 
@@ -131,6 +132,7 @@ export async function requireSellable(
     const terms = termsOf(schedule, subscription)
     await requirePrices(uow, each, terms, activating ? billedIn : null)
     await requireCreditPeriods(uow, each.id, terms)
+    await requireSeller(uow, each.id, subscription.billing_entity_id)
   }
 }
 

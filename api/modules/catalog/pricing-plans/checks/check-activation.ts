@@ -2,12 +2,13 @@
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupsOf, needsSelection } from '../../pricing-groups/load-groups.ts'
-import type { PricingPlanVersion } from '../table.ts'
+import type { Pricing, PricingPlanVersion } from '../table.ts'
 import { gapOf } from '../variants/coverage.ts'
 import { offeredBy } from '../variants/settings.ts'
 import { pricingsOf } from '../version-pricings.ts'
 import { checkPricing } from './check-pricing.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
+import { isOptional } from './optional.ts'
 
 const refuse = (message: string, details: { resourceId?: string; resourceType?: string } = {}): never => {
   throw new AppError('INVALID_OPERATION', message, { field: 'status', ...details })
@@ -24,6 +25,7 @@ export async function checkActivation(uow: Uow, version: PricingPlanVersion): Pr
     refuse(message, { resourceId: group.id, resourceType: 'PRICING_GROUP' })
   }
   const groups: GroupMember[] = []
+  const sellers: Seller[] = []
   for (const row of rows) {
     const {
       products,
@@ -39,14 +41,27 @@ export async function checkActivation(uow: Uow, version: PricingPlanVersion): Pr
     groups.push(...own.map(member => ({ ...member, field: `${row.id}.${member.field}` })))
     for (const product of products.values()) {
       if (product.status !== 'ACTIVE') refuseNotActive('PRODUCT', product)
+      if (product.billing_entity_id !== null && !isOptional(row))
+        sellers.push({ row, seller: product.billing_entity_id })
     }
     for (const item of items.values()) {
       if (item.status !== 'ACTIVE') refuseNotActive('PRODUCT_ITEM', item)
     }
   }
+  refuseTwoSellers(sellers)
   refuseMixedGroups(groups)
   const gap = gapOf(rows, offeredBy(version))
   if (gap) refuse(gap.message, { resourceId: gap.pricing.id, resourceType: 'PRICING' })
+}
+
+type Seller = { readonly row: Pricing; readonly seller: string }
+
+/** A subscription has one billing entity, and is always sold these. */
+function refuseTwoSellers([first, ...others]: readonly Seller[]): void {
+  const other = others.find(({ seller }) => seller !== first?.seller)
+  if (!first || !other) return
+  const message = `${first.row.name} has a product that the billing entity ${first.seller} alone sells, and ${other.row.name} one of ${other.seller}; no subscription has both. Make one an ADDON, or a version for each.`
+  refuse(message, { resourceId: other.row.id, resourceType: 'PRICING' })
 }
 
 /** Groups reach over the pricings of a version. */
