@@ -71,7 +71,16 @@ export const INVOICES: Readonly<Record<string, string>> = {
   link_type: 'What the other is to this one: its ORIGINAL, a CREDIT of it, or a COPY.',
   'InvoiceLinkedInvoice.note': 'The note of a credit.',
   'InvoiceLinkedInvoice.amount': 'Its total with tax.',
-  'Payment.result': 'AUTHORIZED counts. CANCELLED was reversed, REFUNDED was paid back in full, and neither counts.',
+  'Payment.result':
+    'AUTHORIZED counts, nothing else does. CANCELLED was reversed, REFUNDED was paid back in full; PENDING, REFUSED and ERROR paid nothing.',
+  'FirstPaymentCreate.amount': 'What was paid, in the currency of the subscription.',
+  'FirstPaymentCreate.timestamp': 'When it was paid. Default: now.',
+  'FirstPaymentCreate.result':
+    'What became of it. AUTHORIZED makes the first invoice FINAL and pays it; any other is only kept. Default AUTHORIZED.',
+  first_payment: 'A payment that was made elsewhere, for the first invoice. Not with a template.',
+  'PricingPlanSubscriptionInit.first_payment': 'The payment that was recorded. Null without one.',
+  'PricingPlanSubscriptionInit.invoice':
+    'The first invoice, with a first payment. Null without one, or where nothing is charged at the start.',
   'Payment.refunded_amount': 'How much of it was paid back. That counts no more.',
   'PaymentsRefundRequest.amount': 'How much was paid back. Default: all that is left of the payment.',
   original_invoice_info: 'The invoice that is credited. Only where one credit note is read.',

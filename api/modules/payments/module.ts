@@ -1,7 +1,8 @@
-// What was paid elsewhere, recorded for invoices.
-import { onSeeded } from '../../resource/route-fixture.ts'
+// What was paid elsewhere, recorded for invoices: those that exist, and the first one of a subscription that is made with its payment.
+import { onSeeded, seededId } from '../../resource/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { PAYMENT_EVENTS } from './events.ts'
+import { initRoute } from './init/routes.ts'
 import { paymentResource } from './payment.ts'
 import { paymentRoutes } from './routes.ts'
 
@@ -9,8 +10,21 @@ export const payments = defineModule({
   name: 'payments',
   events: [PAYMENT_EVENTS],
   resources: [paymentResource],
-  routes: paymentRoutes,
+  routes: (app, deps) => {
+    paymentRoutes(app, deps)
+    initRoute(app, deps)
+  },
   fixtures: {
+    'POST /v1/pricing-plan-subscriptions/init': {
+      body: seeded => ({
+        pricing_plan_subscription: {
+          customer_id: seededId(seeded, 'CUSTOMER'),
+          billing_entity_id: seededId(seeded, 'BILLING_ENTITY'),
+          billing_currency: 'EUR',
+        },
+        pricing_plan_schedules: [{ pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION') }],
+      }),
+    },
     'POST /v1/payments/:id/reverse': onSeeded('PAYMENT'),
     'POST /v1/payments/:id/refund': { ...onSeeded('PAYMENT'), body: () => ({}) },
     'POST /v1/invoices/:id/refund': onSeeded('INVOICE'),

@@ -19,8 +19,8 @@ import { authorizedOf } from './store-payments.ts'
 import { PAYMENT_RESULTS, type Payment, payments } from './table.ts'
 
 const refused = (name: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field: name })
-const OwnReference = Type.String({ minLength: 1, maxLength: 255, description: 'Yours; not unique.' })
-const ExternalReference = Type.String({
+export const OwnReference = Type.String({ minLength: 1, maxLength: 255, description: 'Yours; not unique.' })
+export const ExternalReference = Type.String({
   minLength: 1,
   maxLength: 255,
   description: 'What the bank or gateway calls it.',
@@ -70,10 +70,7 @@ export const paymentResource: Resource<Payment> = defineResource<Payment>({
       throw new AppError('MISSING_FIELD', 'Say what was paid: invoice_id, or customer_id for a payment on account.', {
         field: 'invoice_id',
       })
-    const { quantity, currency } = row.amount
-    if (decimal(quantity).lte(ZERO)) throw refused('amount.quantity', 'A payment is above zero.')
-    if (!toMoney(amountOf(quantity, currency)).quantity.eq(decimal(quantity)))
-      throw refused('amount.quantity', `${currency} does not have that many decimal places.`)
+    checkPaid(row, row.amount.currency)
   },
   afterSave: async (uow, row) => {
     if (row.invoice_id !== null) await countPayments(uow, row.invoice_id)
@@ -93,8 +90,15 @@ function checkInvoice({ customer_id, amount }: Payment, invoice: InvoiceRow): vo
     throw refused('customer_id', 'The invoice is for another customer; leave customer_id out.')
   checkPayable(invoice, 'invoice_id')
   if (isCreditNote(invoice)) throw refused('invoice_id', 'A credit note is not paid; it lowers what its invoice owes.')
-  if (amount.currency !== invoice.billing_currency)
-    throw refused('amount.currency', `The invoice is in ${invoice.billing_currency}; record the amount in it.`)
+  checkPaid({ amount }, invoice.billing_currency)
+}
+
+/** Throws INVALID_FIELD for an amount that is not one of money in this currency. */
+export function checkPaid({ amount: { quantity, currency } }: Pick<Payment, 'amount'>, of: string): void {
+  if (currency !== of) throw refused('amount.currency', `The invoice is in ${of}; record the amount in it.`)
+  if (decimal(quantity).lte(ZERO)) throw refused('amount.quantity', 'A payment is above zero.')
+  if (!toMoney(amountOf(quantity, currency)).quantity.eq(decimal(quantity)))
+    throw refused('amount.quantity', `${currency} does not have that many decimal places.`)
 }
 
 /** Lets the invoice follow its payments. The caller holds it. */

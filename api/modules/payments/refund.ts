@@ -20,16 +20,24 @@ import { authorizedOf } from './store-payments.ts'
 import type { Payment } from './table.ts'
 
 /**
- * A payment that still counts, locked after its invoice, as where one is recorded. Throws INVALID_OPERATION for one that
- * was reversed or paid back in full.
+ * A payment that counts, locked after its invoice, as where one is recorded. Throws INVALID_OPERATION for one that was
+ * reversed or paid back in full, or that paid nothing.
  */
 export async function lockCounting(uow: Uow, id: string): Promise<Payment> {
   const found = await getOne(uow, paymentResource, id)
   if (found.invoice_id !== null) await lockInvoice(uow, found.invoice_id)
   const row = await lockExisting(uow, paymentResource, id)
   if (row.result === 'AUTHORIZED') return row
-  const what = row.result === 'CANCELLED' ? 'reversed' : 'paid back in full'
-  throw new AppError('INVALID_OPERATION', `The payment is already ${what}.`, { field: 'result', resourceId: id })
+  throw new AppError('INVALID_OPERATION', `The payment ${NO_LONGER[row.result]}.`, { field: 'result', resourceId: id })
+}
+
+/** Why a payment does not count, by its result. */
+const NO_LONGER: Readonly<Record<Exclude<Payment['result'], 'AUTHORIZED'>, string>> = {
+  CANCELLED: 'is already reversed',
+  REFUNDED: 'is already paid back in full',
+  PENDING: 'is PENDING: nothing has been paid yet',
+  REFUSED: 'was refused: nothing was paid',
+  ERROR: 'failed: nothing was paid',
 }
 
 /**

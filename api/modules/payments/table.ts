@@ -4,7 +4,7 @@ import type { Id } from '../../../shared/ids.ts'
 import { tenantColumns, timestamp, wireJson } from '../../resource/columns.ts'
 import type { Amount } from '../../resource/shapes.ts'
 
-export const PAYMENT_RESULTS = ['AUTHORIZED', 'CANCELLED', 'REFUNDED'] as const
+export const PAYMENT_RESULTS = ['AUTHORIZED', 'PENDING', 'REFUSED', 'ERROR', 'CANCELLED', 'REFUNDED'] as const
 
 export const payments = pgTable('payments', {
   ...tenantColumns<'paym'>(),

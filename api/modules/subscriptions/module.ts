@@ -55,16 +55,6 @@ export const subscriptions = defineModule({
         billing_currency: 'EUR',
       }),
     },
-    'POST /v1/pricing-plan-subscriptions/init': {
-      body: seeded => ({
-        pricing_plan_subscription: {
-          customer_id: seededId(seeded, 'CUSTOMER'),
-          billing_entity_id: seededId(seeded, 'BILLING_ENTITY'),
-          billing_currency: 'EUR',
-        },
-        pricing_plan_schedules: [{ pricing_plan_version_id: seededId(seeded, 'PRICING_PLAN_VERSION') }],
-      }),
-    },
     'POST /v1/pricing-plan-subscriptions/:id/copy': {
       ...onSeeded('PRICING_PLAN_SUBSCRIPTION'),
       body: () => ({}),

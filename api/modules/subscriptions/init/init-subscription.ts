@@ -24,6 +24,7 @@ export type InitRequest = Row & {
   readonly pricing_plan_subscription?: Row
   readonly pricing_plan_schedules?: readonly Row[]
   readonly enabled_pricings?: unknown
+  readonly first_payment?: unknown
 }
 
 export type Initialized = {
@@ -125,7 +126,7 @@ async function createCustomer(uow: Uow, body: Row, terms: Row): Promise<string> 
 }
 
 /** What one call makes needs what the calls that it stands for need. */
-function requirePower(uow: Uow, permission: string, field: string): void {
+export function requirePower(uow: Uow, permission: string, field: string): void {
   if (uow.actor.may?.(permission) !== false) return
   throw new AppError('USER_NOT_ALLOWED', `To give ${field} here needs ${permission}.`, { field })
 }

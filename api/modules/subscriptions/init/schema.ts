@@ -8,7 +8,7 @@ import { EnabledPricings } from '../enabled-pricings/schema.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 
-const membersOf = (shape: TSchema): TProperties => (shape as TObject).properties
+export const membersOf = (shape: TSchema): TProperties => (shape as TObject).properties
 
 const ofSubscription = membersOf(subscriptionResource.createBody)
 const { type: _type, ...billed } = ofSubscription
@@ -50,6 +50,7 @@ export const WITHOUT_TEMPLATE = [
   'pricing_plan_subscription',
   'pricing_plan_schedules',
   'enabled_pricings',
+  'first_payment',
 ] as const
 
 const onTop = Object.fromEntries(

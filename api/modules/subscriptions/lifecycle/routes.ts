@@ -6,12 +6,7 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { Nullable, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import { upsertOptions, upsertQuery } from '../../../resource/upsert-query.ts'
-import { viewOf, viewsOf } from '../../../resource/views.ts'
-import { customerResource } from '../../parties/customers/resource.ts'
-import { entitlementsOf } from '../entitlements/entitlements-of.ts'
-import { type InitRequest, initSubscription } from '../init/init-subscription.ts'
-import { InitAnswer, InitBody } from '../init/schema.ts'
-import { scheduleResource } from '../schedules/schedule.ts'
+import { viewOf } from '../../../resource/views.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { upsertSubscription } from '../subscription-commands.ts'
 import { copySubscription } from './copy-subscription.ts'
@@ -22,7 +17,7 @@ const CopyBody = Shape({ reference: Optional(Nullable(Reference)) })
 
 const onSubscriptions = { tag: subscriptionResource.path, response: subscriptionResource.view }
 
-/** PUT, init, copy and void. */
+/** PUT, copy and void. */
 export function lifecycleRoutes(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSubscriptions,
@@ -38,30 +33,6 @@ export function lifecycleRoutes(app: FastifyInstance, deps: RouteDeps): void {
       const { row, created } = await upsertSubscription(uow, given, upsertOptions(query))
       if (!created) setStatus(200)
       return await viewOf(uow, subscriptionResource, row)
-    },
-  })
-  writeRoute(app, deps, {
-    ...onSubscriptions,
-    response: InitAnswer,
-    permission: 'PRICING_PLAN_SUBSCRIPTION.CREATE',
-    summary: 'Create a subscription with its schedules in one call: from a template, or in full and with its customer.',
-    method: 'POST',
-    url: `${PATH}/init`,
-    status: 200,
-    body: InitBody,
-    handle: async (uow, { body }) => {
-      const made = await initSubscription(uow, normalizeTimes(InitBody, body) as InitRequest)
-      const subscription = await viewOf(uow, subscriptionResource, made.subscription)
-      const { customer } = made
-      const visible = customer !== null && uow.actor.may?.('CUSTOMER.VIEW') !== false
-      return {
-        ...subscription,
-        customer: visible ? await viewOf(uow, customerResource, customer) : null,
-        pricing_plan_subscription: subscription,
-        pricing_plan_schedules: await viewsOf(uow, scheduleResource, made.schedules),
-        pricing_plan_subscription_start_at: made.schedules[0]?.start_at ?? null,
-        entitlements_summary: visible ? await entitlementsOf(uow, customer.id) : null,
-      }
     },
   })
   writeRoute(app, deps, {
