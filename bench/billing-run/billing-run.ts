@@ -71,7 +71,9 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
   // So that the invoice of the month before goes FINAL in the run that makes it.
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
   await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
-  const template = await makeTemplate(call, new Date(last.start).toISOString())
+  const each = process.env['BENCH_COMBINE'] === '1' ? 2 : 1
+  const terms = each === 1 ? {} : { combine: true }
+  const template = await makeTemplate(call, new Date(last.start).toISOString(), undefined, terms)
   const database = new pg.Client({ connectionString: setup.databaseUrl })
   await database.connect()
   const client = createClickHouse(clickhouseUrl, DATABASE)
@@ -82,16 +84,16 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
     let subscriptions: string[] = []
     for (const customers of [WARM_UP, ...sizes]) {
       const to = from + customers
-      const copied = await copyCustomers(setup, { template, from, to })
+      const copied = await copyCustomers(setup, { template, from, to, each })
       subscriptions = copied.map(({ subscriptionId }) => subscriptionId)
       const { tenant } = setup
-      await fillUsage(client, { tenant, from, to, events: EVENTS, period: last })
+      await fillUsage(client, { tenant, from, to, events: EVENTS, period: last, each })
       // The first days of the month that runs, as far as they are past.
       const until = Math.max(monthAt(0) + EVENTS_NOW * 3_600_000, Math.floor(Date.now() / 3_600_000 - 3) * 3_600_000)
       const running = interval(instantOf(monthAt(0)), instantOf(until))
-      await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running })
+      await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running, each })
       await sleep(5_000)
-      const run = await oneRun(database, { subscriptions, pids, worker })
+      const run = await oneRun(database, { customers, subscriptions, pids, worker })
       from = to
       if (runs.length > 0 || customers !== WARM_UP) printRun(run)
       runs.push(run)
@@ -112,9 +114,14 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
 /** Makes them due, and waits until every one was billed and every notice of it relayed. */
 async function oneRun(
   database: pg.Client,
-  of: { readonly subscriptions: readonly string[]; readonly pids: Record<string, number>; readonly worker: Running },
+  of: {
+    readonly customers: number
+    readonly subscriptions: readonly string[]
+    readonly pids: Record<string, number>
+    readonly worker: Running
+  },
 ): Promise<RunCosts> {
-  const { subscriptions, pids, worker } = of
+  const { customers, subscriptions, pids, worker } = of
   const isCounted = await resetStatements(database)
   const count = countTrees(pids)
   const startedAt = performance.now()
@@ -138,12 +145,13 @@ async function oneRun(
   const { rows } = await database.query<{ invoices: string; lines: string }>(
     `select count(*) as invoices, sum((select count(*) from invoice_lines l where l.platform_id = v.platform_id
        and l.environment = v.environment and l.invoice_id = v.id)) as lines
-     from invoices v where v.pricing_plan_subscription_id = any($1)`,
+     from invoices v where v.pricing_plan_subscription_id = any($1) or v.id in (
+       select p.combined_into_id from invoices p where p.pricing_plan_subscription_id = any($1))`,
     [subscriptions],
   )
   const invoices = Number(rows[0]?.invoices ?? 0)
   return {
-    customers: subscriptions.length,
+    customers,
     invoices,
     lines: Number(rows[0]?.lines ?? 0),
     seconds,

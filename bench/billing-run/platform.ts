@@ -89,12 +89,13 @@ async function makeItems(call: Call): Promise<{ productId: string; items: object
 
 /**
  * The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. `schedule`: what else the schedule says,
- * once the plan is there.
+ * once the plan is there; `terms`: what else the subscription says.
  */
 export async function makeTemplate(
   call: Call,
   startAt: string,
   schedule: () => Promise<object> = async () => ({}),
+  terms: object = {},
 ): Promise<string> {
   const { productId, items } = await makeItems(call)
   const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
@@ -122,6 +123,7 @@ export async function makeTemplate(
     customer_id: customer.id,
     billing_entity_id: entity.id,
     billing_currency: 'EUR',
+    ...terms,
   })
   await call('POST', 'pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription.id,
@@ -139,34 +141,49 @@ export const customerReference = (number: number): string => `customer-${number}
 
 type Copied = { readonly customerId: string; readonly subscriptionId: string; readonly number: number }
 
-/** Customers `from` up to `to`, each with a subscription and a schedule like the template's, none of them due. */
+/**
+ * Customers `from` up to `to`, each with as many subscriptions as `each` says, with a schedule like the template's, none of them due. Of
+ * several, each has a reference, which events name.
+ */
 export async function copyCustomers(
   { databaseUrl }: Setup,
-  of: { readonly template: string; readonly from: number; readonly to: number },
+  of: { readonly template: string; readonly from: number; readonly to: number; readonly each?: number },
 ): Promise<Copied[]> {
-  const copies = Array.from({ length: of.to - of.from }, (_, place) => ({
-    customer: newId('cust'),
-    subscription: newId('ppsu'),
-    schedule: newId('ppsc'),
-    reference: customerReference(of.from + place),
-  }))
+  const each = of.each ?? 1
+  const copies = Array.from({ length: of.to - of.from }, (_, place) => {
+    const reference = customerReference(of.from + place)
+    const customer = newId('cust')
+    return Array.from({ length: each }, (_one, own) => ({
+      customer,
+      subscription: newId('ppsu'),
+      schedule: newId('ppsc'),
+      reference,
+      own: each === 1 ? null : `${reference}-${own}`,
+      place: own,
+      number: of.from + place,
+    }))
+  }).flat()
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     const copy = async (table: string, where: string, changes: string): Promise<void> => {
       await client.query(
         `insert into ${table} select r.* from ${table} t
-         cross join jsonb_to_recordset($1::jsonb) as c(customer text, subscription text, schedule text, reference text)
+         cross join jsonb_to_recordset($1::jsonb) as c(customer text, subscription text, schedule text, reference text, own text, place int)
          cross join lateral jsonb_populate_record(t, ${changes}) as r where ${where}`,
         [JSON.stringify(copies), of.template],
       )
     }
     const subscription = `(select s.customer_id from pricing_plan_subscriptions s where s.id = $2)`
-    await copy('customers', `t.id = ${subscription}`, `jsonb_build_object('id', c.customer, 'reference', c.reference)`)
+    await copy(
+      'customers',
+      `t.id = ${subscription} and c.place = 0`,
+      `jsonb_build_object('id', c.customer, 'reference', c.reference)`,
+    )
     await copy(
       'pricing_plan_subscriptions',
       't.id = $2',
-      `jsonb_build_object('id', c.subscription, 'reference', null, 'customer_id', c.customer, 'next_billing_at', null)`,
+      `jsonb_build_object('id', c.subscription, 'reference', c.own, 'customer_id', c.customer, 'next_billing_at', null)`,
     )
     await copy(
       'pricing_plan_schedules',
@@ -177,9 +194,9 @@ export async function copyCustomers(
   } finally {
     await client.end()
   }
-  return copies.map(({ customer, subscription }, place) => ({
+  return copies.map(({ customer, subscription, number }) => ({
     customerId: customer,
     subscriptionId: subscription,
-    number: of.from + place,
+    number,
   }))
 }

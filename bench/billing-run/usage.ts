@@ -13,6 +13,8 @@ export type Filled = {
   /** Of each customer and meter, spread over the period, each in an hour of its own. */
   readonly events: number
   readonly period: Interval
+  /** Subscriptions of a customer. With more than one, each event names the next of them. */
+  readonly each?: number
 }
 
 const ROWS_PER_STATEMENT = 500_000
@@ -22,11 +24,12 @@ const PARTITION = `n % ${PARTITIONS}`
 const NO_PROPERTIES = `CAST(map(), 'Map(LowCardinality(String), String)')`
 
 /** One row an event: of which customer and meter, when, and what it says. */
-const eventsSql = ({ events, period }: Filled): string => `(
+const eventsSql = ({ events, period, each = 1 }: Filled): string => `(
   SELECT number AS n, intDiv(n, ${METERS * events}) AS customer_number, intDiv(n, ${events}) % ${METERS} AS meter_number,
     fromUnixTimestamp64Milli(toInt64(${period.start} + intDiv((n % ${events}) * ${period.end - period.start}, ${events})), 'UTC') AS at,
     concat('${customerReference(0).slice(0, -1)}', toString(customer_number)) AS customer,
     concat('${meterReference(0).slice(0, -1)}', toString(meter_number)) AS meter,
+    ${each === 1 ? "''" : `concat('ref:', customer, '-', toString(n % ${each}))`} AS subscription,
     map('${PROPERTY}', concat('kind-', toString(n % ${KINDS}))) AS properties,
     [${VALUES.map(value => `'${value}'`).join(', ')}] AS names,
     [toDecimal128((n * 7919) % 100000 / 8, 12), toDecimal128(1, 12)] AS quantities
@@ -35,21 +38,21 @@ const eventsSql = ({ events, period }: Filled): string => `(
 const rowsSql = (of: Filled): string => `INSERT INTO usage_events SELECT
   lower(hex(sipHash128(n, toUnixTimestamp(at)))), substring(lower(hex(sipHash128(n))), 1, 16), {platform:String},
   {environment:String}, concat('req-', toString(n), '-', toString(toUnixTimestamp(at))), customer, meter, at, at, names, quantities,
-  ['', ''], properties, '', ${PARTITION}, ${SEQ}, n % 50, ${SEQ}, 0
+  ['', ''], properties, subscription, ${PARTITION}, ${SEQ}, n % 50, ${SEQ}, 0
   FROM ${eventsSql(of)}`
 
 const marksSql = (of: Filled): string => `INSERT INTO usage_bucket_marks
   SELECT {platform:String}, {environment:String}, customer, meter, toStartOfHour(at), ${PARTITION}, ${SEQ} FROM ${eventsSql(of)}`
 
 const rollupsSql = (of: Filled): string => `INSERT INTO usage_rollups
-  SELECT {platform:String}, {environment:String}, customer, meter, grain, toStartOfHour(at), [toStartOfHour(at)], [${SEQ}], [''],
+  SELECT {platform:String}, {environment:String}, customer, meter, grain, toStartOfHour(at), [toStartOfHour(at)], [${SEQ}], [subscription],
     [if(grain = 'HOUR', properties, ${NO_PROPERTIES})], [1], [names], [['', '']], [[1, 1]], [quantities], [quantities], [quantities],
     ${SEQ}
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM ${eventsSql(of)})`
 
 const daysSql = (of: Filled): string => `INSERT INTO usage_rollups
   SELECT {platform:String}, {environment:String}, customer, meter, 'DAY', toStartOfDay(at) AS day, groupArray(toStartOfHour(at)),
-    groupArray(${SEQ}), groupArray(''), groupArray(properties), groupArray(1), groupArray(names), groupArray(['', '']),
+    groupArray(${SEQ}), groupArray(subscription), groupArray(properties), groupArray(1), groupArray(names), groupArray(['', '']),
     groupArray([1, 1]), groupArray(quantities), groupArray(quantities), groupArray(quantities), sum(${SEQ})
   FROM ${eventsSql(of)} GROUP BY customer, meter, day`
 
