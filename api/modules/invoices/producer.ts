@@ -4,6 +4,7 @@
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import { plain } from '../../../shared/decimal.ts'
 import type { Failpoints } from '../../../shared/failpoint.ts'
+import type { Id } from '../../../shared/ids.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../shared/time.ts'
 import type { ChargeGrant } from './charge-grants.ts'
@@ -74,6 +75,11 @@ export type InvoiceProducer = {
    * when the invoice's period no longer exists. Throws SERVICE_UNAVAILABLE when its inputs keep changing.
    */
   recompute<T>(request: RecomputeRequest, save: (uow: Uow, current: Recomputation | null) => Promise<T>): Promise<T>
+  /**
+   * Makes a DRAFT FINAL together with those that it is issued with, for what finalizes many; null, or absent, where it is issued by
+   * itself. Returns it as it is then: ARCHIVED with `combined_into_id` where another invoice has its lines.
+   */
+  issueWithOthers?(of: { readonly tenant: Tenant; readonly id: Id<'invo'> }): Promise<InvoiceRow | null>
   /** Called when the invoice is released from hold, so that the producer schedules its finalization. */
   released(uow: Uow, row: InvoiceRow): Promise<void>
 }

@@ -9,6 +9,7 @@ import { lockSubscription, saveNextBilling } from '../../subscriptions/billing-t
 import { saveClosedUsage } from '../late/closed-usage.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
+import { issueWithOthers } from './combined/issue-now.ts'
 import {
   type BillingDeps,
   type CountedInvoice,
@@ -31,6 +32,7 @@ export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
       { tenant, actor, target: targetOf(row), mayClose: () => mayClose, prepare },
       (uow, state, build) => save(uow, recomputationOf(row.id, state, build)),
     ),
+  issueWithOthers: of => issueWithOthers(deps, of),
   // No run was due for an invoice on hold; this run finds out when the next is due.
   released: (uow, row) => saveNextBilling(uow, subscriptionOf(row), formatInstant(uow.now)),
 })

@@ -11,7 +11,7 @@ import { saveChange } from '../../../resource/commands.ts'
 import { lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { finalizeInvoice } from '../changes/finalize-invoice.ts'
-import type { InvoiceDeps } from '../producer.ts'
+import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
 import { bulkActionResource } from './bulk-action.ts'
 import { type BulkAction, type BulkActionItem, bulkActionItems, bulkActions } from './table.ts'
@@ -75,8 +75,12 @@ type One = { readonly tenant: Tenant; readonly actor: Actor; readonly invoiceId:
 /** Why the invoice did not become FINAL; null when it is. A temporary error is thrown. */
 async function finalizeOne(deps: BulkDeps, { tenant, actor, invoiceId: id }: One): Promise<string | null> {
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
+  // Issued with one that came before it in this action.
+  if (row.combined_into_id !== null) return null
   if (row.on_hold) return 'The invoice was put on hold meanwhile; release it first.'
   try {
+    const issued = row.status === 'DRAFT' ? await producerOf(deps, row).issueWithOthers?.({ tenant, id }) : null
+    if (issued?.status === 'FINAL' || issued?.combined_into_id) return null
     await finalizeInvoice(deps, { tenant, actor, id })
     return null
   } catch (error) {

@@ -8,6 +8,8 @@ import { idOf } from '../../../../../shared/ids.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import { noticesOf } from '../../../../testing/notices.ts'
 import type { Row } from '../../../../testing/wire.ts'
+import { runBulkAction } from '../../../invoices/bulk-actions/run-bulk-action.ts'
+import { invoiceProducers } from '../../../modules.ts'
 import { lockSubscription } from '../../../subscriptions/billing-time/next-billing.ts'
 import { BALANCE, linesOf, MONEY, shown, walletsOf } from '../../../wallets/testing/wallets-of.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
@@ -131,6 +133,35 @@ describe('subscriptions that combine', () => {
     // Run again: nothing more is issued.
     await run(all, '2026-04-03T00:00:00Z')
     expect(await finalOf(other)).toEqual(final)
+  })
+
+  test('are issued in one invoice by a bulk action too, and by the next run when that is stopped halfway', async () => {
+    const bulk = async (day: unknown, by: BillingDeps = deps): Promise<Row[]> => {
+      const finalize_invoices = { invoice_date: String(day).slice(0, 10) }
+      const { id } = await succeed(tenant, 'POST', '/v1/bulk-actions', { type: 'FINALIZE_INVOICES', finalize_invoices })
+      const own = { database: api.database, producers: invoiceProducers(by) }
+      await runBulkAction(own, { tenant: tenant.tenant, id: idOf('bulk', id), last: false })
+      return (await succeed(tenant, 'GET', `/v1/bulk-actions/${id}/items?limit=100`))['data']
+    }
+    const draft = async (one: Billed): Promise<Row> => (await invoicesOf(one, 'DRAFT'))[0] as Row
+    const [both, held, stopped] = [await subscribed(), await subscribed(), await subscribed()]
+    for (const each of [both, held]) for (const time of [MARCH, APRIL]) await run(each, time)
+    const [first, onHold] = [await draft(both[0]), await draft(held[0])]
+    await patch(`invoices/${onHold['id']}`, { on_hold: true })
+    const items = await bulk(first['invoice_date'])
+    const succeeded = items.filter(({ status }) => status === 'SUCCEEDED').map(each => each['target_resource'].id)
+    const final = await finalOf(both[0])
+    expect(await finalOf(both[1])).toEqual(final)
+    expect(final['combined_invoice_ids']).toHaveLength(2)
+    for (const id of final['combined_invoice_ids']) expect(succeeded).toContain(id)
+    // One on hold keeps no other waiting.
+    expect((await draft(held[0]))['on_hold']).toBe(true)
+    expect((await finalOf(held[1]))['combined_invoice_ids'] ?? []).toEqual([])
+    for (const time of [MARCH, APRIL]) await run(stopped, time)
+    const failing = { ...deps, failpoint: createFailpoints('billing.before-invoice:error') }
+    await expect(bulk(first['invoice_date'], failing)).rejects.toThrow('failpoint')
+    await run([stopped[1]], '2026-04-01T01:00:01Z')
+    expect((await finalOf(stopped[0]))['combined_invoice_ids']).toHaveLength(2)
   })
 
   test('have each line explained by the prices of its subscription, and stay as they were issued', async () => {

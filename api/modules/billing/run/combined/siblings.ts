@@ -40,6 +40,10 @@ export async function loadStatesTogether(
   return { states: new Map([...own, ...together]), alone }
 }
 
+/** The subscriptions that may be combined with this one, itself among them; empty for one that does not combine. */
+export const siblingsOf = async (uow: ReadUow, id: Id<'ppsu'>): Promise<Id<'ppsu'>[]> =>
+  idsOf('ppsu', (await loadSets(uow, [id]))[0] ?? [])
+
 /**
  * The sets of subscriptions that may be combined and have one of these. A set has at most TOGETHER_MAX, in the order of
  * their ids, and only such as agree in what a statement can compare; `combinedWith` compares all of it.
