@@ -263,8 +263,10 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'ReportIngestDataSummary.number': 'What it came to, where numbers are metered.',
   'ReportIngestDataSummary.amount': 'What it came to in this currency, where money is metered.',
   'ReportIngestDataSummary.count': 'How many events it counted.',
-  'InvoiceDetails.conversion': 'Of usage that is turned into credits: how many.',
+  'InvoiceDetails.conversion': 'Of usage that is turned into credits: how many, and from what.',
   'PricingItemSummaryPriceDetailsConversion.credits': 'The credits that the usage was turned into.',
+  convert_from_meter_value_id:
+    'Id of the meter value that was turned into them; absent where values of a property were counted.',
   usage_based_conversion: 'Of usage that is turned into credits: how.',
   'InvoiceSubLineUsageBasedConversion.conditions': 'The conditions of the price. Absent: all usage of the item.',
   tiering_meter_value: 'The usage that decided on the tier, where it is not the usage that is billed.',

@@ -21,7 +21,7 @@ export function creditDetails(rated: RatedCharge, credits: CreditsOfCharge): Omi
     ...(only && !second ? { band: creditBand(bandView(rated, only), credits.creditTypeId) } : {}),
     ...(meterValue ? { meter_value: meterValue } : {}),
     ...(balances.length === 0 ? {} : { wallet_balances: balances, ...deprecatedDetails(balances) }),
-    ...(isConverted(charge) ? { conversion: { credits: creditsView(credits.needed, credits) } } : {}),
+    ...(isConverted(charge) ? { conversion: conversionView(rated, credits.needed, credits) } : {}),
     ...reportsView(rated),
     description: describe(rated, credits),
   }
@@ -30,6 +30,16 @@ export function creditDetails(rated: RatedCharge, credits: CreditsOfCharge): Omi
 const creditsView = (quantity: Decimal, { creditTypeId }: Pick<CreditsOfCharge, 'creditTypeId'>) => ({
   quantity: plain(quantity),
   credit_type_id: creditTypeId,
+})
+
+/** So many credits, and what they were converted from; invoices that were priced before that was stored do not say. */
+const conversionView = (
+  { charge: { calculation } }: Pick<RatedCharge, 'charge'>,
+  quantity: Decimal,
+  credits: CreditsOfCharge,
+) => ({
+  credits: creditsView(quantity, credits),
+  ...(calculation?.value_id ? { convert_from_meter_value_id: calculation.value_id } : {}),
 })
 
 /** One sub line per band of usage that is turned into credits, with the conditions of the price; null for any other. */
@@ -49,7 +59,7 @@ export function conversionSubLines(rated: RatedCharge, credits: CreditsOfCharge)
         amount: amountView(amount(ZERO, charge.billingCurrency)),
         pricing_currency: currency,
         pricing_amount: nothing,
-        conversion: { credits: creditsView(band.quantity, credits) },
+        conversion: conversionView(rated, band.quantity, credits),
         band: creditBand(bandView(rated, band), credits.creditTypeId),
         meter_value: volumeView(rated.metered.metric, plain(band.units), currency),
         ...(band.priceBound ? { price_bound: band.priceBound } : {}),

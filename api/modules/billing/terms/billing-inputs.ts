@@ -158,6 +158,8 @@ export type CalculationInput = {
   readonly persist: boolean
   readonly meter_reference: string
   readonly value_reference: string | null
+  /** Of usage that is turned into credits; absent for any other. */
+  readonly value_id?: string
   readonly value_type: 'NUMBER' | 'AMOUNT' | null
   readonly property_reference: string | null
   readonly property_type: 'NUMBER' | 'ENUM' | 'STRING' | null

@@ -210,12 +210,28 @@ async function loadCategories(uow: ReadUow, of: readonly ProductInput[]): Promis
     .orderBy(asc(id))
 }
 
-/** The calculations named by these. */
+/** The calculations named by these; those of usage that is turned into credits say which meter value that is. */
 export async function loadCalculations(
   uow: ReadUow,
-  of: readonly Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'>[],
+  of: readonly (Pick<ProductItemInput, 'meter_value_calculation_id' | 'usage_based'> & {
+    readonly model_type?: string
+  })[],
 ): Promise<CalculationInput[]> {
-  return await calculationsById(uow, of.flatMap(calculationsOf))
+  const converted = of.flatMap(({ model_type, meter_value_calculation_id: id }) =>
+    model_type === 'USAGE_BASED_CONVERSION' && id !== null ? [id] : [],
+  )
+  const calculations = await calculationsById(uow, of.flatMap(calculationsOf))
+  if (converted.length === 0) return calculations
+  const c = meterValueCalculations
+  const rows = await uow.tx
+    .select({ id: c.id, value_id: c.meter_value_id })
+    .from(c)
+    .where(among(uow, c, converted))
+  const values = new Map(rows.map(({ id, value_id }): [string, string | null] => [id, value_id]))
+  return calculations.map(each => {
+    const value_id = values.get(each.id)
+    return value_id ? { ...each, value_id } : each
+  })
 }
 
 /** The calculations with these ids, by id. */

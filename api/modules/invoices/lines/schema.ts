@@ -133,7 +133,12 @@ export const PriceDetails = Type.Object({
   /** Usage that the line shows and does not bill: the report calculations of the item. */
   report_meter_values: Optional(Type.Array(ReportedMeterValue)),
   /** For usage that is turned into credits: how many. */
-  conversion: Optional(Type.Object({ credits: Credits }, { title: 'PricingItemSummaryPriceDetailsConversion' })),
+  conversion: Optional(
+    Type.Object(
+      { credits: Credits, convert_from_meter_value_id: Optional(Text) },
+      { title: 'PricingItemSummaryPriceDetailsConversion' },
+    ),
+  ),
   /** For a split price: the values that are priced. A value that events lack is absent. */
   split_pricing: Optional(
     Type.Object({ meter_properties: Type.Array(Type.Object({ id: Text, reference: Text, value: Optional(Text) })) }),

@@ -150,13 +150,14 @@ test('usage that is turned into credits is paid like usage priced in credits, an
   const invoice = await one.april()
   expect(shown(invoice)).toEqual(['USAGE_BASED_CONVERSION 0.00', 'CREDITS 0.18'])
   const [line] = linesOf(invoice)
-  expect(line?.['details']).toMatchObject({ conversion: { credits: credit('3.6') }, meter_value: { number: '120' } })
+  const conversion = { credits: credit('3.6'), convert_from_meter_value_id: meter['meter_value_id'] }
+  expect(line?.['details']).toMatchObject({ conversion, meter_value: { number: '120' } })
   expect(line?.['sub_lines']).toMatchObject([
     {
       type: 'USAGE_BASED_CONVERSION',
       usage_based_conversion: {},
       description: '120 ÷ 50 × 1.5 credits',
-      details: { conversion: { credits: credit('3.6') }, amount: { quantity: '0' } },
+      details: { conversion, amount: { quantity: '0' } },
     },
   ])
 })
