@@ -31,9 +31,10 @@ const PRICE: Omit<Price, 'id' | 'amount'> = {
   discount: null,
 }
 
-const CASES = readFileSync(new URL('./worked-changes.txt', import.meta.url), 'utf8')
-  .trim()
-  .split('\n\n')
+const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8').trim()
+/** The second file has the forms of the test suites of Stripe, Lago and Kill Bill. */
+const CASES = [read('./worked-changes.txt'), read('./changes-of-other-systems.txt')]
+  .flatMap(text => text.split('\n\n'))
   .map(block => {
     const [title = '', terms = '', ...rest] = block.split('\n')
     return {
@@ -47,7 +48,7 @@ const CASES = readFileSync(new URL('./worked-changes.txt', import.meta.url), 'ut
   })
 
 test('there are cases, and each has a title of its own', () => {
-  expect(CASES.length).toBeGreaterThan(90)
+  expect(CASES.length).toBeGreaterThan(275)
   expect(new Set(CASES.map(({ title }) => title)).size).toBe(CASES.length)
 })
 
