@@ -33,6 +33,8 @@ describe('shapes', () => {
     [{ amount: { quantity: '1', currency: 'ZZZ' } }, 'amount.currency', 'ISO 4217'],
     [{ address: { country: 'XX' } }, 'address.country', 'ISO 3166'],
     [{ address: { country: 'UK' } }, 'address.country', 'ISO 3166'],
+    [{ amount: { quantity: '1', curency: 'EUR' } }, 'amount.curency', 'Did you mean currency?'],
+    [{ colour: 'red' }, 'colour', 'Remove it'],
     [{ name: ' \t ' }, 'name', 'white space'],
     [{ name: '' }, 'name', ''],
     [{ at: '2999-01-01T00:00:00Z' }, 'at', '1970 to 2199'],

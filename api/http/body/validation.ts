@@ -3,8 +3,15 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
+import { similarNames } from './similar-names.ts'
 
-type Fault = { keyword: string; instancePath: string; message: string; params: Record<string, unknown> }
+type Fault = {
+  keyword: string
+  instancePath: string
+  schemaPath: string
+  message: string
+  params: Record<string, unknown>
+}
 
 const validatorOf = bySchema(schema => Compile(schema))
 
@@ -16,12 +23,15 @@ export function validatorCompiler({ schema }: { schema: unknown }): (data: unkno
   return data => {
     const compiled = validatorOf(schema as TSchema)
     if (compiled.Check(data)) return true
-    return { error: refusalOf(compiled.Errors(data) as unknown as Fault[]) }
+    return { error: refusalOf(compiled.Errors(data) as unknown as Fault[], schema) }
   }
 }
 
-/** The refusal for a failed check; unknown fields first, since they explain most other faults. */
-export function refusalOf(faults: readonly Fault[]): AppError {
+/**
+ * The refusal for a failed check; unknown fields first, since they explain most other faults. With the schema it names the fields that
+ * the caller may have meant.
+ */
+function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
   const unknown = faults.find(fault => fault.keyword === 'additionalProperties')
   const missing = faults.find(fault => fault.keyword === 'required')
   const fault =
@@ -29,12 +39,11 @@ export function refusalOf(faults: readonly Fault[]): AppError {
   if (!fault) return new AppError('BAD_REQUEST', 'The request does not have the expected shape.')
   const path = dotted(fault.instancePath)
   if (fault === unknown) {
-    const name = join(path, first(fault.params['additionalProperties']))
-    return new AppError(
-      'INVALID_FIELD',
-      `${name} is not a field that is accepted here. Remove it, or check its spelling.`,
-      { field: name },
-    )
+    const given = first(fault.params['additionalProperties'])
+    const name = join(path, given)
+    const meant = similarNames(given, fieldsAt(schema, fault.schemaPath))
+    const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : 'Remove it, or check its spelling.'
+    return new AppError('INVALID_FIELD', `${name} is not a field that is accepted here. ${advice}`, { field: name })
   }
   if (fault === missing) {
     const name = join(path, first(fault.params['requiredProperties']))
@@ -71,11 +80,18 @@ const FORMAT_HELP: Readonly<Record<string, string>> = {
   reference: 'must be 1 to 255 characters without white space, and not of the form of an id',
 }
 
-const dotted = (pointer: string): string =>
+/** The fields of the object that a part of a schema describes. */
+function fieldsAt(schema: unknown, schemaPath: string): string[] {
+  let part = schema as Record<string, unknown> | undefined
+  for (const key of keysOf(schemaPath)) part = part?.[key] as Record<string, unknown> | undefined
+  return Object.keys(part?.['properties'] ?? {})
+}
+
+const keysOf = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.')
+const dotted = (pointer: string): string => keysOf(pointer).join('.')
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
 const first = (names: unknown): string => (Array.isArray(names) ? String(names[0]) : 'a field')
