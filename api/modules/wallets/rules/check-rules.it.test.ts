@@ -1,0 +1,95 @@
+// Every rule that cannot be applied is refused by its field.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eur, refusal } from '../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { grantingPlans, LUMP, SEATS } from '../testing/granting-plans.ts'
+
+let api: ApiHarness
+let tenant: TestTenant
+let plans: Awaited<ReturnType<typeof grantingPlans>>
+beforeAll(async () => {
+  api = await startApi({ usage: NO_USAGE })
+  tenant = api.tenants.aTest
+  plans = await grantingPlans(api, tenant)
+})
+afterAll(() => api?.close())
+
+describe('a rule that cannot be applied is refused by its field', () => {
+  const PATH = 'items.0.configs.0.wallet_grants.0'
+  const refusedOf = async (model: string, config: object, wallet_grants: readonly object[]) =>
+    refusal(await (await plans.sold([{ model, config: { ...config, wallet_grants } }])).pricing())
+  const usd = { quantity: '5', currency: 'USD' }
+
+  test('in another currency, into a wallet type without one, or of what its wallets do not hold', async () => {
+    const into = (more: object) => [plans.rule({ wallet_type_id: plans.money['id'], ...more })]
+    const inUsd = { pricing_type: 'FIXED', bands: [{ fixed_amount: { quantity: '30', currency: 'USD' } }] }
+    const none = await plans.of.walletType({ type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: {} } })
+    const cases: [object, readonly object[], string, string][] = [
+      [LUMP, into({ amount_grant: { amount: usd } }), 'INVALID_FIELD', 'amount_grant.amount.currency'],
+      [inUsd, into({ amount_grant: { percentage: '10' } }), 'INVALID_FIELD', 'amount_grant.percentage'],
+      [
+        LUMP,
+        [{ wallet_type_id: none['id'], amount_grant: { percentage: '10' } }],
+        'INVALID_OPERATION',
+        'wallet_type_id',
+      ],
+      [LUMP, [plans.rule({ amount_grant: { amount: eur('5') } })], 'INVALID_FIELD', 'amount_grant'],
+      [LUMP, into({ credits_grant: { credits: plans.credit('5') } }), 'INVALID_FIELD', 'credits_grant'],
+      [LUMP, into({ amount_grant: { amount: eur('0') } }), 'INVALID_FIELD', 'amount_grant.amount.quantity'],
+      [LUMP, into({ amount_grant: { amount: eur('5'), percentage: '5' } }), 'INVALID_FIELD', 'amount_grant.percentage'],
+      [LUMP, into({}), 'MISSING_FIELD', 'amount_grant'],
+      [
+        LUMP,
+        [{ wallet_type_id: 'wtyp_none', amount_grant: { amount: eur('5') } }],
+        'RESOURCE_NOT_FOUND',
+        'wallet_type_id',
+      ],
+      [LUMP, [plans.fixed('5', { source: 'PER_SEAT' })], 'INVALID_FIELD', 'source'],
+    ]
+    for (const [config, rules, code, field] of cases)
+      expect((await refusedOf('RECURRING', config, rules)).slice(1)).toEqual([code, `${PATH}.${field}`])
+  })
+
+  test('by what is paid for a ONE_OFF item priced FLAT, or PER_SEAT without fixed credits', async () => {
+    const conversion = [plans.rule({ credits_grant: { conversion: '2' } })]
+    const percentage = [plans.rule({ wallet_type_id: plans.money['id'], amount_grant: { percentage: '10' } })]
+    expect((await refusedOf('ONE_OFF', SEATS, conversion)).slice(1)).toEqual([
+      'INVALID_FIELD',
+      `${PATH}.credits_grant.conversion`,
+    ])
+    expect((await refusedOf('ONE_OFF', SEATS, percentage)).slice(1)).toEqual([
+      'INVALID_FIELD',
+      `${PATH}.amount_grant.percentage`,
+    ])
+    for (const [first] of [conversion, percentage])
+      expect((await refusedOf('PER_SEAT', SEATS, [{ ...first, source: 'PER_SEAT' }])).slice(1)).toEqual([
+        'INVALID_FIELD',
+        `${PATH}.credits_grant.credits`,
+      ])
+  })
+
+  test('two with one per-seat key, and a second rule beside PER_SEAT, in one pricing or in two', async () => {
+    const perSeat = plans.fixed('100', { source: 'PER_SEAT' })
+    const twice = await plans.sold([{ model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [perSeat, perSeat] } }])
+    const same = await twice.pricing()
+    expect(refusal(same).slice(1)).toEqual(['INVALID_FIELD', 'items.0.configs.0.wallet_grants.1.wallet_type_id'])
+    expect(JSON.stringify(same.body)).toContain('one rule has this key')
+    const beside = await plans.sold([
+      { model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [perSeat] } },
+      { model: 'RECURRING', config: { ...LUMP, wallet_grants: [plans.fixed('1')] } },
+    ])
+    expect(refusal(await beside.pricing()).slice(1)).toEqual([
+      'INVALID_FIELD',
+      'items.1.configs.0.wallet_grants.0.wallet_type_id',
+    ])
+    expect((await beside.pricing(0, 1)).status).toBe(201)
+    expect(refusal(await beside.pricing(1, 2)).slice(1)).toEqual([
+      'INVALID_FIELD',
+      'items.0.configs.0.wallet_grants.0.wallet_type_id',
+    ])
+    const change = { credit: { grant_type: 'CREDITS', credits_grant: { credit_type_id: plans.of.creditType['id'] } } }
+    const patched = await tenant.call('PATCH', `/v1/wallet-types/${plans.money['id']}`, change)
+    expect(patched.status).toBe(400)
+  })
+})

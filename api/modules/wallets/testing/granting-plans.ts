@@ -1,0 +1,141 @@
+// Plans whose prices grant into wallets, and subscriptions to them: billed for no usage, so that only what their rules grant moves.
+import { expect } from 'vitest'
+import { eur } from '../../../testing/catalog.ts'
+import type { ApiHarness, TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { MONEY, walletsOf } from './wallets-of.ts'
+
+export const LUMP = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('30') }] }
+export const SEATS = { pricing_type: 'FLAT', bands: [{ amount: eur('10') }] }
+
+export type Selling = { readonly model: string; readonly config: object }
+
+export type Subscribed = {
+  readonly id: string
+  readonly customerId: string
+  readonly items: readonly Row[]
+  readonly scheduleId: string
+}
+
+export const quantity = (grant: Row): string => (grant['grant_credits'] ?? grant['grant_amount']).quantity
+
+/** For one tenant, with a wallet type of credits and one of money. */
+export async function grantingPlans(api: ApiHarness, tenant: TestTenant) {
+  const of = await walletsOf(tenant)
+  const credits = await of.walletType(of.CREDITS)
+  const money = await of.walletType(MONEY)
+
+  const setTime = (text: string): void => api.clock.set(Date.parse(text))
+  const post = (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const credit = (quantity: string) => ({ quantity, credit_type_id: of.creditType['id'] })
+  const rule = (more: object) => ({ wallet_type_id: credits['id'], ...more })
+  const fixed = (quantity: string, more: object = {}) => rule({ credits_grant: { credits: credit(quantity) }, ...more })
+
+  /** A version with one item for each price. */
+  async function sold(all: readonly Selling[]) {
+    const { unique } = tenant.seed
+    const product = await post('products', { reference: unique('product'), name: 'Editor', status: 'ACTIVE' })
+    const items: Row[] = []
+    for (const { model } of all)
+      items.push(
+        await post('product-items', {
+          reference: unique('item'),
+          product_id: product['id'],
+          name: model,
+          status: 'ACTIVE',
+          model_type: model,
+        }),
+      )
+    const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
+    const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+    const pricing = (from = 0, to = all.length) =>
+      tenant.call('POST', '/v1/pricings', {
+        pricing_plan_version_id: version['id'],
+        name: 'Team',
+        product_ids: [product['id']],
+        items: all
+          .slice(from, to)
+          .map(({ config }, index) => ({ product_item_ids: [items[from + index]?.['id']], configs: [config] })),
+      })
+    return { version, items, pricing }
+  }
+
+  /** An ACTIVE subscription since `start` to a plan with these prices; nothing is billed yet. */
+  async function subscribed(all: readonly Selling[], start = '2026-03-01T00:00:00Z'): Promise<Subscribed> {
+    setTime(start)
+    const { version, items, pricing } = await sold(all)
+    expect((await pricing()).status).toBe(201)
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    const customerId = await customer()
+    const subscription = await post('pricing-plan-subscriptions', {
+      customer_id: customerId,
+      billing_entity_id: of.billingEntity['id'],
+      billing_currency: 'EUR',
+    })
+    const schedule = await post('pricing-plan-schedules', {
+      pricing_plan_subscription_id: subscription['id'],
+      pricing_plan_version_id: version['id'],
+      start_at: start,
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
+    return { id: subscription['id'], customerId, items, scheduleId: schedule['id'] }
+  }
+
+  const customer = async (more: object = {}): Promise<string> =>
+    (
+      await post('customers', {
+        reference: tenant.seed.unique('acme'),
+        type: 'ORGANIZATION',
+        status: 'ACTIVE',
+        organization: { legal_name: 'Acme', tax_id: 'NL1', registered_address: { country: 'NL', city: 'Utrecht' } },
+        ...more,
+      })
+    )['id']
+
+  const run = ({ id }: Subscribed) => runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, id)
+  async function billedAt(time: string, subscription: Subscribed): Promise<void> {
+    setTime(time)
+    await run(subscription)
+  }
+  const grantsOf = async ({ customerId }: Subscribed): Promise<Row[]> =>
+    (
+      await succeed(
+        tenant,
+        'GET',
+        `/v1/wallet-grants?customer_id=${customerId}&limit=100&order_by=start_at&order_direction=ASC`,
+      )
+    )['data']
+  const shown = async (subscription: Subscribed): Promise<string[]> =>
+    (await grantsOf(subscription)).map(grant =>
+      [
+        quantity(grant),
+        grant['start_at'].slice(0, 10),
+        grant['expire_at']?.slice(0, 10) ?? '-',
+        grant['revert_reason'] ?? 'live',
+      ].join(' '),
+    )
+  const invoicesOf = async ({ id }: Subscribed): Promise<Row[]> =>
+    (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${id}&limit=100`))['data']
+
+  return {
+    of,
+    credits,
+    money,
+    setTime,
+    post,
+    credit,
+    rule,
+    fixed,
+    sold,
+    subscribed,
+    customer,
+    run,
+    billedAt,
+    grantsOf,
+    shown,
+    invoicesOf,
+  }
+}
