@@ -1,6 +1,7 @@
 // The api's table of contents: the ground first, then every module of the list.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import type { TaxEngine } from '../shared/billing/tax-engine.ts'
 import { faviconRoute } from '../shared/http/favicon.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import type { Logger } from '../shared/process/logger.ts'
@@ -39,6 +40,8 @@ export type AppDeps = RouteDeps &
     readonly dataSecret: string
     /** Whether the workers of this installation send mail; without it they do not. */
     readonly sendsMail?: boolean
+    /** Decides the tax of the billing entities that use one; without it none can. */
+    readonly taxEngine?: TaxEngine | null
     /** Sends one delivery of a webhook. */
     readonly postWebhook: Post
     /** Health and metrics of the running process; tests of the routes go without. */
@@ -81,7 +84,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     describe: () => ({ ...app.swagger(), 'x-permissions': [...declared].sort() }),
   })
   await app.register(async v1 => {
-    const database = withRules(deps.database, RULES, { permissions: declared, ingestCeilings: deps.ingestCeilings })
+    const database = withRules(deps.database, RULES, {
+      permissions: declared,
+      ingestCeilings: deps.ingestCeilings,
+      taxEngine: deps.taxEngine != null,
+    })
     const ruled = { ...deps, database }
     const given = { ...ruled, declared, eventTypes: EVENT_TYPES, producers: invoiceProducers(ruled) }
     for (const { resources = [], routes } of MODULES) {

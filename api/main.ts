@@ -17,6 +17,7 @@ import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
 import { createLiveRates } from './http/rate-limit/live-rates.ts'
 import { createRequestLimits } from './http/rate-limit/request-limits.ts'
+import { httpTaxEngine } from './modules/invoices/tax-answers/http-engine.ts'
 import { createPost, WEBHOOK_TIMES } from './modules/webhooks/request/post.ts'
 import { openUsage } from './open-usage.ts'
 import { readiness } from './readiness.ts'
@@ -43,6 +44,8 @@ const config = loadConfig(process.env, [
   'FILE_STORAGE_BYTES_MAX',
   'DATA_SECRET',
   'MAIL_FROM',
+  'TAX_ENGINE_URL',
+  'TAX_ENGINE_SECRET',
   ...OUTBOUND_SETTINGS,
   'BASE_URL',
   'MCP_ORIGINS',
@@ -106,6 +109,7 @@ async function main(): Promise<void> {
     dataSecret: config.DATA_SECRET,
     // Only the workers get SMTP_URL, which holds a password. MAIL_FROM is set together with it.
     sendsMail: config.MAIL_FROM !== null,
+    taxEngine: httpTaxEngine(config, policy),
     postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),

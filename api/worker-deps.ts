@@ -14,6 +14,7 @@ import { createWorkerMetrics } from './jobs/metrics.ts'
 import { DOWNLOAD_WAITS_MS } from './modules/ingestion/files/download/download-file.ts'
 import { settleUsage } from './modules/ingestion/files/process/file-jobs.ts'
 import type { FileWorkDeps } from './modules/ingestion/files/process/work-on-file.ts'
+import { httpTaxEngine } from './modules/invoices/tax-answers/http-engine.ts'
 import { invoiceProducers, RULES } from './modules/modules.ts'
 import { createPost, WEBHOOK_TIMES } from './modules/webhooks/request/post.ts'
 import { createOpener } from './modules/webhooks/request/request.ts'
@@ -59,6 +60,8 @@ export const workerConfig = (env: NodeJS.ProcessEnv) =>
     'SMTP_URL',
     'MAIL_FROM',
     'VIES_URL',
+    'TAX_ENGINE_URL',
+    'TAX_ENGINE_SECRET',
     ...OUTBOUND_SETTINGS,
     'FAILPOINT',
   ])
@@ -119,6 +122,7 @@ export async function openWorkerDeps(
         config.VIES_URL === null
           ? null
           : { url: config.VIES_URL, request: createOutboundRequest(policy, VIES_TIMES), policy, deadlineMs: VIES_MS },
+      taxEngine: httpTaxEngine(config, policy),
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),
       logger,

@@ -187,6 +187,16 @@ export const SETTINGS = {
     '',
     optional(url('https:', 'http:')),
   ),
+  TAX_ENGINE_URL: setting(
+    'Where the api and the worker ask what tax applies, for billing entities with the tax provider EXTERNAL: your adapter to a tax engine, with the protocol of operating.md. A host that is not public must be in OUTBOUND_HOSTS. Empty: no billing entity can use one.',
+    '',
+    optional(url('https:', 'http:')),
+  ),
+  TAX_ENGINE_SECRET: setting(
+    'Sent to TAX_ENGINE_URL with every question, as Authorization: Bearer.',
+    '',
+    optional(text),
+  ),
   TRUSTED_PROXIES: setting(
     'Addresses or networks, separated by commas, of the proxies in front of the api and the identity host, whose X-Forwarded-For names the caller. Empty: the caller is the address that connects.',
     '',
@@ -289,6 +299,7 @@ export type Config<Names extends SettingName> = { readonly [Name in Names]: Retu
 
 /** Their values are never printed: they are secrets, or carry one. */
 export const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>([
+  'TAX_ENGINE_SECRET',
   'DATABASE_URL',
   'KEYS_DATABASE_URL',
   'APP_DATABASE_URL',

@@ -89,6 +89,8 @@ export function writeRoute<
     status: 200 | 201
     /** What a repeat of the Idempotency-Key is answered instead, where the answer holds what is shown once and never stored. */
     repeatOf?: (answer: unknown) => object
+    /** What is done before the unit of work, or between two tries of it: it may ask others, as `handle` may not. */
+    around?: <T>(tenant: Tenant, work: () => Promise<T>) => Promise<T>
     handle: (uow: Uow, input: Input<P, Q, B>, setStatus: (status: 200 | 201) => void) => Promise<unknown>
   },
 ): void {
@@ -119,7 +121,8 @@ export function writeRoute<
         await deps.failpoint?.('api.before-commit')
         return fresh
       }
-      const work = inTimeOfRequest(deps, caller, request, () => inTenant(deps.database, tenant, actor, change))
+      const once = () => inTenant(deps.database, tenant, actor, change)
+      const work = inTimeOfRequest(deps, caller, request, () => spec.around?.(tenant, once) ?? once())
       const answer = await answerOf(work)
       if (dryRun) reply.header('x-dry-run', 'true')
       await deps.failpoint?.('api.after-commit')

@@ -13,6 +13,8 @@ import { inThisTenant } from './tenant-condition.ts'
 export type Installation = {
   /** Every permission that some route needs; none in a process without routes. */
   readonly permissions: DeclaredPermissions
+  /** Whether there is a tax engine that billing entities may use. */
+  readonly taxEngine?: boolean
   /** How far a platform may raise its own ingest limits; absent: as far as the fields go. */
   readonly ingestCeilings?: { readonly eventsPerSecond: number; readonly batchLimit: number } | undefined
 }

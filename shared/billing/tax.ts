@@ -57,6 +57,7 @@ export type TaxTreatment =
   | 'REVERSE_CHARGE'
   | 'EXPORT'
   | 'BUYER_EXEMPT'
+  | 'TAX_ENGINE'
   | 'NOT_COVERED'
 
 export type TaxNoteCode =
@@ -67,6 +68,7 @@ export type TaxNoteCode =
   | 'EXEMPT'
   | 'PARTIALLY_EXEMPT'
   | 'SELF_BILLING_UK_DOMESTIC'
+  | 'TAX_ENGINE'
 export type TaxNote = { readonly code: TaxNoteCode; readonly text: string }
 export type TaxRate = { readonly name: string; readonly percentage: Decimal }
 
@@ -98,6 +100,14 @@ const NO_TAX = note('NO_TAX', 'Not subject to tax.')
 const EXEMPT = note('EXEMPT', 'Exempt from tax.')
 const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially exempt supply.')
 const SELF_BILLING_UK = note('SELF_BILLING_UK_DOMESTIC', 'The VAT shown is your output tax due to HMRC.')
+const BUYER_EXEMPT = 'The customer is exempt from tax.'
+
+/** Why an invoice carries no tax, in the sentences that documents translate. */
+export const UNTAXED_NOTES = { REVERSE_CHARGE, EXPORT, NO_TAX, EXEMPT: note('TAX_EXEMPT', BUYER_EXEMPT) } as const
+
+/** The notes that two parties call for, whoever decides the tax. */
+export const invoiceNotesOf = (billingType: TaxQuestion['billingType'], seller: string, buyer: string) =>
+  billingType === 'SELF_BILLING' && seller === 'GB' && buyer === 'GB' ? SELF_BILLING_UK : []
 
 type Ruling = Pick<TaxDecided, 'treatment' | 'rates'> &
   Partial<Pick<TaxDecided, 'sources' | 'notes' | 'usedRegistration'>>
@@ -193,7 +203,7 @@ function domesticRule(question: TaxQuestion): Answer {
 function ruleFor(question: TaxQuestion): Answer {
   const { seller, buyer } = question
   if (buyer.kind === 'ORGANIZATION' && buyer.taxExempt) {
-    const text = buyer.taxExemptNote ?? 'The customer is exempt from tax.'
+    const text = buyer.taxExemptNote ?? BUYER_EXEMPT
     return { treatment: 'BUYER_EXEMPT', rates: [], notes: note('TAX_EXEMPT', text) }
   }
   if (isVatCountry(seller.country)) return europeanRule(question)
@@ -205,7 +215,6 @@ export function decideTax(question: TaxQuestion): TaxDecision {
   const answer = ruleFor(question)
   if ('kind' in answer) return answer
   const { seller, buyer, billingType } = question
-  const ukSelfBilling = billingType === 'SELF_BILLING' && seller.country === 'GB' && buyer.country === 'GB'
   return {
     kind: 'DECIDED',
     treatment: answer.treatment,
@@ -213,7 +222,7 @@ export function decideTax(question: TaxQuestion): TaxDecision {
     sources: answer.sources ?? [],
     taxableShare: answer.rates.length === 0 ? WHOLE : (question.taxableShare ?? WHOLE),
     notes: answer.notes ?? [],
-    invoiceNotes: ukSelfBilling ? SELF_BILLING_UK : [],
+    invoiceNotes: invoiceNotesOf(billingType, seller.country, buyer.country),
     usedRegistration: answer.usedRegistration ?? null,
   }
 }

@@ -72,6 +72,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   default_billing_currency_selector: 'The currencies in which templates have it bill.',
   processing_only: 'Whether the customer has the role PROCESSING_ONLY; `roles` says so too.',
   tax_settings: 'How tax is computed on invoices of this company.',
+  provider:
+    'Who decides the tax: BUILT_IN, the rules and rates of this installation, or EXTERNAL, its tax engine. Default BUILT_IN.',
   apply_local_vat_for_missing_tax_id: 'Whether a company abroad without a tax id is charged VAT. Default false.',
   used_tax_registration: 'The tax registration the invoice was made under.',
   sales_tax_percentage: 'The sales tax for customers in the United States, in percent.',

@@ -16,6 +16,8 @@ import { type OverdueJobDeps, overdueJobs } from './overdue/jobs.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
+import { TAX_ENGINE_EFFECTS, TAX_ENGINE_GUARDS } from './tax-answers/rules.ts'
+import { type TaxEngineJobDeps, taxEngineJobs } from './tax-questions/jobs.ts'
 
 const anInvoice = onSeeded('INVOICE')
 const LINE = {
@@ -25,11 +27,12 @@ const LINE = {
 }
 export const invoices = defineModule<
   ModuleRouteDeps & InvoiceDeps & DocumentDeps & EmailRouteDeps,
-  OverdueJobDeps & BulkJobDeps & EmailJobDeps
+  OverdueJobDeps & BulkJobDeps & EmailJobDeps & TaxEngineJobDeps
 >({
   name: 'invoices',
   events: [INVOICE_EVENTS],
-  guards: INVOICE_GUARDS,
+  guards: [...INVOICE_GUARDS, ...TAX_ENGINE_GUARDS],
+  effects: TAX_ENGINE_EFFECTS,
   routes: (app, deps) => {
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)
@@ -37,7 +40,7 @@ export const invoices = defineModule<
     emailRoutes(app, deps)
   },
   resources: [bulkActionResource],
-  jobs: [...overdueJobs, ...bulkActionJobs, ...emailJobs],
+  jobs: [...overdueJobs, ...bulkActionJobs, ...emailJobs, ...taxEngineJobs],
   reactions: [...bulkActionReactions, ...emailReactions],
   producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {

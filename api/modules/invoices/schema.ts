@@ -1,5 +1,6 @@
 // Wire shapes of invoices; those of their lines are in lines/schema.ts. Names as in the interface.
 import Type, { type Static } from 'typebox'
+import type { OpenQuestion } from '../../../shared/billing/tax-engine.ts'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { CreditTypes } from '../catalog/credit-types/shown-credit-types.ts'
@@ -140,7 +141,7 @@ const contentFields = {
   validation_result: Type.Array(Type.Object({ status: OneOf('ERROR', 'WARNING'), details: Text })),
 }
 
-export const InvoiceContent = Type.Object({
+const Content = Type.Object({
   ...contentFields,
   periods: Type.Array(InvoicePeriod),
 })
@@ -264,7 +265,10 @@ export const InvoiceView = Type.Object(
   { title: 'Invoice' },
 )
 
-export type InvoiceContent = Static<typeof InvoiceContent>
+export type InvoiceContent = Static<typeof Content> & {
+  /** Not shown: what the tax engine has to answer before the invoice can become FINAL. */
+  readonly tax_question?: OpenQuestion
+}
 export type LinkedInvoice = Static<typeof LinkedInvoice>
 export type InvoiceView = Static<typeof InvoiceView>
 export type CopiedFieldView = Static<typeof CopiedField>

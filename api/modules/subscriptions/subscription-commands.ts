@@ -123,7 +123,7 @@ async function requireProcessed(uow: Uow, field: string, customerId: string): Pr
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: customerId })
 }
 
-/** Throws MISSING_FIELD for a sale within the US whose tax is not stated. */
+/** Throws MISSING_FIELD for a sale within the US whose tax is not stated; where a tax engine decides it, it need not be. */
 async function requireSalesTax(
   uow: Uow,
   subscription: Subscription,
@@ -134,6 +134,7 @@ async function requireSalesTax(
   const seller = entity.registered_address?.country
   const buyer = (customer.organization?.registered_address ?? customer.individual?.residential_address)?.country
   const exempt = customer.organization?.tax_exempt === true
+  if (entity.tax_settings?.provider === 'EXTERNAL') return
   if (seller === 'US' && buyer === 'US' && !exempt && subscription.sales_tax_percentage === null) {
     const message =
       'Seller and customer are in the US, so sales_tax_percentage is required before the subscription can be billed. Use "0" for an exempt sale.'

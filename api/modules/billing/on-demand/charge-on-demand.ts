@@ -15,6 +15,7 @@ import { type ComputedInvoice, storedColumns } from '../../invoices/producer.ts'
 import { lockInvoice, type NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { type InvoiceRow, type OnDemandTerms, UNTOUCHED } from '../../invoices/table.ts'
+import { requireAnswers } from '../../invoices/tax-answers/with-answers.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
@@ -36,6 +37,7 @@ import type { OnDemandChargeBody } from './schema.ts'
 export async function chargeOnDemand(uow: Uow, body: OnDemandChargeBody): Promise<InvoiceView | InvoicePreview> {
   if (body.preview) {
     const { inputs, ...priced } = await price(uow, body, { saves: false })
+    requireAnswers([priced.computed.columns.content], localDateOf(uow.now, zoneOfParties(inputs)))
     return unsavedView(newInvoice(inputs, priced), { tenant: uow.tenant, now: uow.now })
   }
   return await wholeInvoice(uow, await billOnDemand(uow, body))

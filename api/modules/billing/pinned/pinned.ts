@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange-rates.ts'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import type { KeptAnswer } from '../../../../shared/billing/tax-engine.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decode, encode } from '../../../../shared/exact-json.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
@@ -79,16 +80,25 @@ const SLACK_MS = 3 * DAY_MS
  * The rates by which the tax of the invoice may have been stated: those around the times by which it may be dated, whatever the
  * settings. Without any of them one other stays, because an invoice says that all known rates are too old.
  */
-function taxRatesOf(rates: readonly ExchangeRate[], { window, finalizedAt }: Asked): readonly ExchangeRate[] {
-  const { arrears, advance, cutoffAt } = window
-  const dated = [arrears?.start, arrears?.end, advance?.start, advance?.end, cutoffAt, finalizedAt ?? cutoffAt]
-  const times = dated.filter(time => time !== undefined)
+function taxRatesOf(rates: readonly ExchangeRate[], asked: Asked): readonly ExchangeRate[] {
+  const times = timesOf(asked)
   const usable = rates.filter(({ rate_timestamp }) => {
     const from = at(rate_timestamp)
     return times.some(time => time - RATE_DAYS_MAX * DAY_MS - SLACK_MS <= from && from <= time + SLACK_MS)
   })
   return usable.length === 0 ? rates.slice(-1) : usable
 }
+
+/** The times by which the invoice may be dated. */
+function timesOf({ window, finalizedAt }: Asked): Instant[] {
+  const { arrears, advance, cutoffAt } = window
+  const dated = [arrears?.start, arrears?.end, advance?.start, advance?.end, cutoffAt, finalizedAt ?? cutoffAt]
+  return dated.filter(time => time !== undefined)
+}
+
+/** The answers about the days around those times. */
+const taxAnswersOf = (answers: readonly KeptAnswer[], asked: Asked): readonly KeptAnswer[] =>
+  answers.filter(({ on }) => timesOf(asked).some(time => Math.abs(at(`${on}T00:00:00Z`) - time) <= SLACK_MS))
 
 /** What many subscriptions have in common. */
 const CATALOG = [
@@ -113,8 +123,12 @@ export type PinnedTexts = {
 export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
   const shared: readonly string[] = CATALOG
   const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
-  const { tax_exchange_rates: rates } = inputs
-  const kept = rates ? { ...inputs, tax_exchange_rates: taxRatesOf(rates, request) } : inputs
+  const { tax_exchange_rates: rates, tax_answers: answers } = inputs
+  const kept = {
+    ...inputs,
+    ...(rates ? { tax_exchange_rates: taxRatesOf(rates, request) } : {}),
+    ...(answers ? { tax_answers: taxAnswersOf(answers, request) } : {}),
+  }
   const own = Object.fromEntries(Object.entries(kept).filter(([name]) => !shared.includes(name)))
   return {
     catalogHash: createHash('sha256').update(catalog).digest('hex'),

@@ -1,4 +1,6 @@
 // POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
+
+import { localDateOf } from '../../../../shared/billing/periods.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -7,10 +9,12 @@ import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { readPurse } from '../../invoices/funds.ts'
 import type { NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
+import { requireAnswers } from '../../invoices/tax-answers/with-answers.ts'
 import { invoiceView } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
 import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
@@ -97,7 +101,7 @@ export async function loadPreviewStates(
 
 /**
  * The next invoices of each schedule from `start_at` on. The default is now, or the start of a subscription that is
- * DRAFT. Throws INVALID_OPERATION when there is none.
+ * DRAFT. Throws INVALID_OPERATION when there is none, and LacksTaxAnswer when the tax engine has not said what tax applies.
  */
 export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
   const { pricing_plan_subscription_id: id } = request
@@ -107,6 +111,10 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
   const isDraft = inputs.subscription.status === 'DRAFT'
   const from = request.start_at ? at(request.start_at) : isDraft ? (activeSpan(inputs)?.start ?? now) : now
   const priced = await pricePreviews(deps, tenant, state, { from, perSchedule: request.invoices_per_schedule ?? 1 })
+  requireAnswers(
+    priced.map(({ invoice }) => invoice.columns.content),
+    localDateOf(now, zoneOfParties(inputs)),
+  )
   const all = priced.map(({ choice, invoice }) => ({ choice, view: previewView(inputs, invoice, { tenant, now }) }))
   const [first] = all
   if (!first) {

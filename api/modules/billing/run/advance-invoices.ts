@@ -190,7 +190,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // An invoice whose period ended only now is closed by the next run, which reads exactly what it counts.
   // One that may spend what this run grants is closed by the next run, which knows it.
   const mayGrantMore = granted || grantsAnew(saved, now)
-  if (!isDue(saved.row, now) || !target.closes || mayGrantMore || finalFault(counted.columns) !== null)
+  if (!target.closes || mayGrantMore || !mayIssue(saved.row, counted, now))
     return { ...only(saved), takesLate: hasLate }
   const closing = ({ counted: charges }: PricedInvoice): Closing => ({
     inputs,
@@ -203,12 +203,27 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
     const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
     return { pending: archived, closing: closing(counted), pin: null, takesLate: hasLate }
   }
-  // Priced again only where the date of the invoice is the moment it becomes FINAL.
-  const last = counted.columns.invoice_date === null ? price(now) : counted
+  const last = lastOf(counted, price, now)
+  if (finalFault(last.columns, now) !== null)
+    return { ...only(changed(saved, now, { content: waiting(counted, last) })), takesLate: hasLate }
   const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   const issue = { inputs, request: asOf(now), draft: saved, final: pending }
   return { pending, closing: closing(last), pin, takesLate: hasLate, issue }
+}
+
+/** Priced again only where the date of the invoice is the moment it becomes FINAL. */
+const lastOf = (counted: PricedInvoice, price: (finalizedAt: Instant) => PricedInvoice, now: Instant): PricedInvoice =>
+  counted.columns.invoice_date === null ? price(now) : counted
+
+/** Whether its grace period is over, and nothing that it lacks keeps it from being issued. */
+const mayIssue = (row: InvoiceRow, { columns }: PricedInvoice, now: Instant): boolean =>
+  isDue(row, now) && finalFault(columns, now) === null
+
+/** What decides the tax of today is not known: the invoice stays as it was counted, and says what it waits for. */
+function waiting(counted: PricedInvoice, last: PricedInvoice): PricedInvoice['columns']['content'] {
+  const { validation_result, tax_question } = last.columns.content
+  return { ...counted.columns.content, validation_result, ...(tax_question ? { tax_question } : {}) }
 }
 
 /** Whether its grace period is over. */

@@ -2,6 +2,7 @@
 // compared with the current ones when the invoice is saved, and the invoice is computed again when they changed
 // meanwhile.
 
+import type { TaxEngine } from '../../../../shared/billing/tax-engine.ts'
 import {
   type Actor,
   type Database,
@@ -48,6 +49,8 @@ export type BillingDeps = {
   readonly database: Database
   readonly usage: UsageReader
   readonly failpoint?: Failpoints
+  /** Null where the installation has none. */
+  readonly taxEngine?: TaxEngine | null | undefined
 }
 
 /** Names one invoice of a subscription before and after it exists. */

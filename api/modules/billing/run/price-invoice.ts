@@ -150,8 +150,13 @@ function datesOf(
 
 function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
   const { terms, window, refunds = [], added = [], balances = [], bought } = request
-  const { subscription, platform, customer, billing_entity, number_fields, tax_rates, tax_exchange_rates } = inputs
-  const rates = { ...(tax_rates ? { tax_rates } : {}), ...(tax_exchange_rates ? { tax_exchange_rates } : {}) }
+  const { subscription, platform, customer, billing_entity, number_fields } = inputs
+  const { tax_rates, tax_answers, tax_exchange_rates } = inputs
+  const rates = {
+    ...(tax_rates ? { tax_rates } : {}),
+    ...(tax_answers ? { tax_answers } : {}),
+    ...(tax_exchange_rates ? { tax_exchange_rates } : {}),
+  }
   const { charges } = rated
   const dates = datesOf(inputs, request, charges)
   const to = { currency: subscription.billing_currency, defaultTaxCategory: defaultTaxCategory(inputs) }

@@ -93,9 +93,10 @@ const RULES: Readonly<Record<TaxTreatment, string>> = {
     'A business in another country of the European Union accounts for the tax itself (Article 196 of Council Directive 2006/112/EC).',
   EXPORT: 'Supplied to a customer outside the tax territory of the seller: no tax.',
   BUYER_EXEMPT: 'The customer is exempt from tax.',
+  TAX_ENGINE: 'The tax engine that the billing entity uses decided it.',
   NOT_COVERED: 'What decides the tax is missing, so no tax is charged.',
 }
-const RATED: readonly TaxTreatment[] = ['LOCAL_RATE', 'BUYER_COUNTRY_RATE', 'SELLER_COUNTRY_RATE']
+const RATED: readonly TaxTreatment[] = ['LOCAL_RATE', 'BUYER_COUNTRY_RATE', 'SELLER_COUNTRY_RATE', 'TAX_ENGINE']
 
 /** The tax rule that follows from the parties on the document, and the source of its rate. */
 function taxesOf({ content }: InvoiceRow, line: LineView, decision: TaxDecided | null): LineExplanation['taxes'] {

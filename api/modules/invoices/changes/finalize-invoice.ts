@@ -8,6 +8,7 @@ import type { GivenFields } from '../../../resource/custom-fields/values.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { InvoiceRow } from '../table.ts'
+import { withTaxAnswers } from '../tax-answers/with-answers.ts'
 import { makeFinal } from './finalize.ts'
 import { invalidMove } from './invoice-change.ts'
 import { setCustomFields } from './set-custom-fields.ts'
@@ -22,15 +23,19 @@ const RETRY_AFTER_S = 5
 /**
  * Makes the invoice FINAL, and saves custom fields and notes with it. An invoice that is already FINAL changes only in
  * those, so concurrent calls give one number. Waits until all usage accepted so far is counted: SERVICE_UNAVAILABLE
- * when that takes too long. Throws INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not
+ * when that takes too long, or when the tax engine does not say what tax applies. Throws INVALID_OPERATION for an invoice that is VOID or ARCHIVED, or whose period has not
  * ended.
  */
-export async function finalizeInvoice(
+export const finalizeInvoice = (deps: InvoiceDeps, of: Finalizing, saved: SavedWith = {}): Promise<InvoiceRow> =>
+  withTaxAnswers(deps, of.tenant, () => finalizeNow(deps, of, saved))
+
+type Finalizing = { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> }
+
+async function finalizeNow(
   deps: InvoiceDeps,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> },
-  { fields = null, notes }: SavedWith = {},
+  { tenant, actor, id }: Finalizing,
+  { fields = null, notes }: SavedWith,
 ): Promise<InvoiceRow> {
-  const { tenant, actor, id } = of
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
   if (found.status === 'FINAL' && fields === null) return found
   const producer = producerOf(deps, found)

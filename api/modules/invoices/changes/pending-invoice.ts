@@ -1,16 +1,20 @@
 // An invoice on its way to be saved: its stored state, its new state, and the events of the change. Pure, so any number
 // of invoices can be computed first and saved together (save-together.ts).
 import { isDeepStrictEqual } from 'node:util'
+import { localDateOf } from '../../../../shared/billing/periods.ts'
 import type { EventType } from '../../../../shared/contracts/event-types.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
+import { isAnswered } from '../document/engine-question.ts'
+import { zoneNamed } from '../document/invoice-dates.ts'
 import type { LineValues } from '../lines/table.ts'
 import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
 import { isPaid, paymentStatusOf } from '../settlement.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
+import { LacksTaxAnswer, type NeededAnswer } from '../tax-answers/lacks-answer.ts'
 
 type Notice = { readonly type: EventType; readonly row: InvoiceRow; readonly previous: InvoiceRow | null }
 
@@ -90,10 +94,21 @@ function noticesOf({ row, notices }: PendingInvoice, next: InvoiceRow): Notice[]
   return [...notices, updated, ...(next.status === row.status ? [] : [moved])]
 }
 
-/** Why an invoice cannot become FINAL, as a message; null when it can. */
-export function finalFault({ content }: Pick<InvoiceColumns, 'content'>): string | null {
+type Finalizing = Pick<InvoiceColumns, 'content' | 'timezone'>
+
+/** Why an invoice cannot become FINAL at `now`, as a message; null when it can. */
+export function finalFault({ content, timezone }: Finalizing, now: Instant): string | null {
   const error = content.validation_result.find(result => result.status === 'ERROR')
-  return error?.details ?? null
+  if (error) return error.details
+  return lacking({ content, timezone }, now)
+    ? 'The tax engine is asked once more on the invoice date; it has not answered yet.'
+    : null
+}
+
+/** What the tax engine has to answer before the invoice becomes FINAL at `now`; null where nothing. */
+function lacking({ content: { tax_question: open }, timezone }: Finalizing, now: Instant): NeededAnswer | null {
+  const asOf = localDateOf(now, zoneNamed(timezone))
+  return open && !isAnswered(open, asOf) ? { key: open.key, question: open.question, asOf } : null
 }
 
 /**
@@ -101,7 +116,9 @@ export function finalFault({ content }: Pick<InvoiceColumns, 'content'>): string
  * INVOICE.PAID where wallets have paid all of it. Throws INVALID_OPERATION when a required figure is missing.
  */
 export function finalized(pending: PendingInvoice, now: Instant, computed: ComputedInvoice): PendingInvoice {
-  const fault = finalFault(computed.columns)
+  const fault = finalFault(computed.columns, now)
+  const needed = lacking(computed.columns, now)
+  if (needed) throw new LacksTaxAnswer([needed], `The invoice cannot become FINAL: ${fault}`, 'status')
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)

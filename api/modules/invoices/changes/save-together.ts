@@ -7,7 +7,7 @@ import {
   nextCounter,
   renderPrefix,
 } from '../../../../shared/billing/numbering.ts'
-import { localDateOf, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -18,6 +18,7 @@ import { insertMany, updateMany } from '../../../resource/many-rows.ts'
 import { followSave } from '../../../resource/rules.ts'
 import { seriesOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
+import { zoneNamed } from '../document/invoice-dates.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
 import { INVOICE, INVOICE_CHARGES } from '../funds.ts'
 import { replaceLinesOfMany } from '../lines/store-lines.ts'
@@ -172,10 +173,4 @@ function referenceOf(entity: Readonly<Record<string, unknown>>): string {
   const { reference } = entity
   if (typeof reference !== 'string') throw new Error('an invoice names its billing entity')
   return reference
-}
-
-function zoneNamed(name: string): Zone {
-  const zone = zoneOf(name)
-  if (zone === null) throw new Error(`an invoice has a zone, and ${name} is none`)
-  return zone
 }

@@ -165,6 +165,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
     has_usage_based_pricing: draft.hasUsage,
     ...(draft.copiedFields.length === 0 ? {} : { other_custom_fields: [...draft.copiedFields] }),
     ...(draft.forwardedFrom ? { forwarded_from_customers: [{ object_type: 'CUSTOMER', ...draft.forwardedFrom }] } : {}),
+    ...(tax.open ? { tax_question: tax.open } : {}),
     validation_result: [...tax.findings, ...draft.findings, ...numberFindings(draft)].map(finding => ({ ...finding })),
     ...(layout.customers
       ? {

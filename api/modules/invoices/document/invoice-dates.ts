@@ -12,6 +12,7 @@ import {
   type PeriodLength,
   startOfLocalDay,
   type Zone,
+  zoneOf,
 } from '../../../../shared/billing/periods.ts'
 import { formatInstant, type Instant, type Interval } from '../../../../shared/time.ts'
 import type { InvoicingSettings } from './parties.ts'
@@ -40,6 +41,13 @@ export type DatesOf = {
   readonly onlyAdvance: boolean
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
+}
+
+/** The zone by which a stored invoice is dated. */
+export function zoneNamed(name: string): Zone {
+  const zone = zoneOf(name)
+  if (zone === null) throw new Error(`an invoice has a zone, and ${name} is none`)
+  return zone
 }
 
 export function invoiceDates(of: DatesOf): InvoiceDates {

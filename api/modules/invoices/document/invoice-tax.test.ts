@@ -1,8 +1,7 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
 import { localDate } from '../../../../shared/billing/periods.ts'
-import type { TaxQuestion } from '../../../../shared/billing/tax.ts'
-import type { TaxProvider } from '../../../../shared/billing/tax-provider.ts'
+import { type KeptAnswer, readEngineAnswer } from '../../../../shared/billing/tax-engine.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { exampleInputs } from '../../billing/testing/example-inputs.ts'
@@ -11,7 +10,7 @@ import type { Organization } from '../../parties/customers/schema.ts'
 import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
 import { withRegistrationChecks, withTaxIdChecks } from '../../parties/tax-ids/with-checks.ts'
 import { invoiceTax } from './invoice-tax.ts'
-import type { BillingEntityInput, CustomerInput } from './parties.ts'
+import type { BillingEntityInput, CustomerInput, Parties } from './parties.ts'
 
 const DAY = localDate('2026-06-30')
 const CHECK = { path: '', now: instantOf(0) }
@@ -35,20 +34,62 @@ async function taxOf(buyer: Organization, entity: Partial<BillingEntityInput> = 
   }
 }
 
-test('another engine decides behind the same question', () => {
-  if (DAY === null) throw new Error('it is a day')
-  const asked: TaxQuestion[] = []
-  const engine: TaxProvider = {
-    decide: question => {
-      asked.push(question)
-      return { kind: 'INCOMPLETE', field: 'invoice_date', message: 'The engine has no rate.' }
-    },
+describe('by a tax engine', () => {
+  const entity = { ...base.billing_entity, tax_settings: { provider: 'EXTERNAL' as const } }
+  const taxed = (more: Partial<Parties>, taxCategory: 'STANDARD' | 'NO_TAX' = 'STANDARD') => {
+    if (DAY === null) throw new Error('it is a day')
+    const parties = { ...base, billing_entity: entity, ...more }
+    return invoiceTax({ parties, salesTaxPercentage: null, lines: [{ taxCategory }] }, DAY)
   }
-  const parties = { ...base, tax_rates: [] }
-  const { decision, findings } = invoiceTax({ parties, salesTaxPercentage: null }, DAY, engine)
-  expect(asked).toMatchObject([{ seller: { country: 'NL' }, on: DAY, platformRates: [] }])
-  expect(decision.rates).toEqual([])
-  expect(findings).toEqual([{ status: 'ERROR', details: 'The engine has no rate. (invoice_date)' }])
+  const key = taxed({}).open?.key ?? ''
+  const kept = (more: Partial<KeptAnswer>) => ({
+    tax_answers: [{ key, on: '2026-06-30', as_of: null, answer: null, fault: null, ...more }],
+  })
+  const answer = readEngineAnswer({
+    treatment: 'TAXED',
+    rates: [
+      { name: 'GST', percentage: '5' },
+      { name: 'QST', percentage: '9.975' },
+    ],
+    taxable_percentage: '60',
+    note: 'Assessed by the engine.',
+  })
+
+  test('without an answer there is no tax, an ERROR, and an open question', () => {
+    const { decision, findings, open } = taxed({})
+    expect(decision).toMatchObject({ treatment: 'NOT_COVERED', rates: [] })
+    expect(findings).toEqual([
+      {
+        status: 'ERROR',
+        details: expect.stringMatching(/^The tax engine has not said what tax applies on 2026-06-30\. It is asked/),
+      },
+    ])
+    expect(open).toMatchObject({ as_of: null, question: { version: 1, date: '2026-06-30', tax_category: 'STANDARD' } })
+    expect(taxed(kept({ fault: 'It is down.' })).findings[0]?.details).toMatch(/It is down\.$/)
+  })
+
+  test('its answer is the tax; one from before the day leaves the question open', () => {
+    const settled = taxed(kept({ answer, as_of: '2026-06-30' }))
+    expect(settled.decision).toMatchObject({ treatment: 'TAX_ENGINE', notes: [{ text: 'Assessed by the engine.' }] })
+    expect(settled.decision.rates.map(rate => `${rate.name} ${plain(rate.percentage)}`)).toEqual(['GST 5', 'QST 9.975'])
+    expect(plain(settled.decision.taxableShare.numerator)).toBe('60')
+    expect(settled).not.toHaveProperty('open')
+    const early = taxed(kept({ answer, as_of: '2026-06-29' }))
+    expect(early.decision).toEqual(settled.decision)
+    expect(early.open).toMatchObject({ key, as_of: '2026-06-29' })
+  })
+
+  test('is not asked about items without tax, nor again for a change that tax cannot depend on', () => {
+    expect(taxed({}, 'NO_TAX')).toEqual({ decision: expect.objectContaining({ rates: [] }), findings: [] })
+    const named = {
+      ...base.customer,
+      email: 'a@b.example',
+      organization: { ...base.customer.organization, legal_name: 'Other' },
+    }
+    expect(taxed({ customer: named }).open?.key).toBe(key)
+    const moved = { ...base.customer, organization: { registered_address: { country: 'DE' } } }
+    expect(taxed({ customer: moved }).open?.key).not.toBe(key)
+  })
 })
 
 describe('from NL to a company in DE', () => {

@@ -2,16 +2,22 @@
 
 import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import type { TaxDecided, TaxQuestion, TaxSeller } from '../../../../shared/billing/tax.ts'
-import { BUILT_IN_TAX, type TaxProvider } from '../../../../shared/billing/tax-provider.ts'
+import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
+import { decisionOfAnswer, type OpenQuestion } from '../../../../shared/billing/tax-engine.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BillingType } from '../table.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'
+import { questionOf as engineQuestion, keyOf, usesEngine } from './engine-question.ts'
 import type { BillingEntityInput, Parties } from './parties.ts'
 import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
 import { named, sidesOf, type TaxSide } from './tax-sides.ts'
 
-export type InvoiceTax = { readonly decision: TaxDecided; readonly findings: readonly Finding[] }
+export type InvoiceTax = {
+  readonly decision: TaxDecided
+  readonly findings: readonly Finding[]
+  /** What the tax engine has not answered for good; absent where nothing is open. */
+  readonly open?: OpenQuestion
+}
 
 const UNTAXED: TaxDecided = {
   kind: 'DECIDED',
@@ -28,22 +34,16 @@ const UNTAXED: TaxDecided = {
  * Decides the tax of an invoice dated `on`. Missing data becomes a finding. An ERROR keeps the invoice from becoming
  * FINAL (the rule needs a figure that was not given); a WARNING does not (an address is incomplete, a tax id is
  * unchecked). A buyer without a country is taxed like one in the seller's country, because an unproven export must
- * not escape tax; a seller without a country charges no tax.
+ * not escape tax; a seller without a country charges no tax. A billing entity may have a tax engine decide instead.
  */
-export function invoiceTax(
-  {
-    parties,
-    salesTaxPercentage,
-    billingType = 'DEFAULT',
-  }: Pick<DraftInvoice, 'parties' | 'salesTaxPercentage' | 'billingType'>,
-  on: LocalDate,
-  provider: TaxProvider = BUILT_IN_TAX,
-): InvoiceTax {
+export function invoiceTax(draft: Taxed, on: LocalDate): InvoiceTax {
+  const { parties, salesTaxPercentage, billingType = 'DEFAULT' } = draft
   const { seller, buyer } = sidesOf(parties, billingType)
   const none = (message: string): InvoiceTax => ({ decision: UNTAXED, findings: [warning(message)] })
   const { country } = seller
   if (country === null) return none(`${seller.says} has no country, so no tax is charged.`)
-  const decision = provider.decide(questionOf(parties, { seller, country, buyer, on, salesTaxPercentage, billingType }))
+  if (usesEngine(parties.billing_entity)) return taxOfEngine(draft, { on, country, seller, buyer })
+  const decision = decideTax(questionOf(parties, { seller, country, buyer, on, salesTaxPercentage, billingType }))
   if (buyer.country === null) {
     const details = `${buyer.says} has no country; tax is charged as in the country of ${named(seller)}.`
     return decision.kind === 'DECIDED'
@@ -52,6 +52,46 @@ export function invoiceTax(
   }
   if (decision.kind === 'DECIDED') return { decision, findings: taxIdFindings({ seller, buyer }, decision) }
   return { decision: UNTAXED, findings: [{ status: 'ERROR', details: `${decision.message} (${decision.field})` }] }
+}
+
+type Taxed = Pick<DraftInvoice, 'parties' | 'salesTaxPercentage' | 'billingType'> & {
+  /** Absent where only the decision is wanted. */
+  readonly lines?: readonly Pick<DraftInvoice['lines'][number], 'taxCategory'>[]
+}
+
+/** The tax by the kept answers. No tax is guessed: an invoice whose question has no answer has an ERROR, and stays as it is. */
+function taxOfEngine(
+  { parties, salesTaxPercentage, billingType = 'DEFAULT', lines }: Taxed,
+  { on, country, seller, buyer }: Pick<TaxFacts, 'on' | 'country' | 'seller' | 'buyer'>,
+): InvoiceTax {
+  if (lines && !lines.some(line => line.taxCategory === 'STANDARD')) return { decision: UNTAXED, findings: [] }
+  const findings = [
+    ...(buyer.country === null
+      ? [warning(`${buyer.says} has no country; the tax engine is asked as if it were in ${country}.`)]
+      : []),
+    ...(salesTaxPercentage === null
+      ? []
+      : [warning('The tax engine decides the tax; sales_tax_percentage is not used.')]),
+  ]
+  const question = engineQuestion({ parties, on, billingType, country })
+  const key = keyOf(question)
+  const kept = parties.tax_answers?.find(each => each.key === key)
+  if (!kept?.answer) {
+    const reason = kept?.fault ?? 'It is asked in the background; the answer is here within a minute or two.'
+    const details = `The tax engine has not said what tax applies on ${on}. ${reason}`
+    return {
+      decision: UNTAXED,
+      findings: [...findings, { status: 'ERROR', details }],
+      open: { key, question, as_of: null },
+    }
+  }
+  const { as_of } = kept
+  const decision = decisionOfAnswer(kept.answer, question)
+  return {
+    decision,
+    findings: [...findings, ...taxIdFindings({ seller, buyer }, decision)],
+    ...(as_of !== null && as_of >= on ? {} : { open: { key, question, as_of } }),
+  }
 }
 
 const warning = (details: string): Finding => ({ status: 'WARNING', details })

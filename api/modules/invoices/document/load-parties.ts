@@ -12,6 +12,7 @@ import { customers } from '../../parties/customers/table.ts'
 import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
+import { loadTaxAnswersOf } from './load-tax-answers.ts'
 import {
   addressOf,
   type BillingEntityInput,
@@ -88,18 +89,19 @@ const countriesOf = ({ customer, billing_entity }: Both): string[] =>
   [billing_entity.registered_address, addressOf(customer)].flatMap(address => address?.country ?? [])
 
 /**
- * The platform's own tax rates that can apply between the parties of each invoice, as a member of `Parties`. No member where there are
- * none, so that a rate changes the inputs of those invoices alone that it can apply to.
+ * The platform's own tax rates that can apply between the parties of each invoice, and what the tax engine said about them, as members
+ * of `Parties`. No member where there is none, so that a rate changes the inputs of those invoices alone that it can apply to.
  */
 export async function loadTaxRatesOf(
   uow: ReadUow,
   all: readonly Both[],
-): Promise<(of: Both) => Pick<Parties, 'tax_rates'>> {
+): Promise<(of: Both) => Pick<Parties, 'tax_rates' | 'tax_answers'>> {
+  const answersOf = await loadTaxAnswersOf(uow, all)
   const loaded = await loadTaxRates(uow, [...new Set(all.flatMap(countriesOf))])
   return of => {
     const countries = countriesOf(of)
     const own = loaded.filter(({ country }) => countries.includes(country))
-    return own.length === 0 ? {} : { tax_rates: own }
+    return { ...(own.length === 0 ? {} : { tax_rates: own }), ...answersOf(of) }
   }
 }
 

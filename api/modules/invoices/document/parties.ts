@@ -4,6 +4,7 @@ import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts
 import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { KeptAnswer } from '../../../../shared/billing/tax-engine.ts'
 import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
 import type { NumberField } from '../../parties/platforms/number-fields.ts'
 import type { InvoiceSettings } from '../../parties/platforms/schema.ts'
@@ -59,7 +60,10 @@ export type BillingEntityInput = {
   readonly registration_number: string | null
   readonly registered_address: AddressInput | null
   readonly email: string | null
-  readonly tax_settings: { readonly apply_local_vat_for_missing_tax_id?: boolean | null } | null
+  readonly tax_settings: {
+    readonly apply_local_vat_for_missing_tax_id?: boolean | null
+    readonly provider?: 'BUILT_IN' | 'EXTERNAL' | null
+  } | null
   readonly tax_registrations: readonly Partial<TaxRegistration>[] | null
 }
 
@@ -78,6 +82,8 @@ export type Parties = {
   readonly number_fields: readonly NumberField[]
   /** The platform's own tax rates of the countries of the parties; absent where there are none. */
   readonly tax_rates?: readonly PlatformTaxRate[]
+  /** What the tax engine said about these parties; absent where it is not asked. */
+  readonly tax_answers?: readonly KeptAnswer[]
   /**
    * The exchange rates between the currency of the invoice and those of the tax authorities; empty where the platform has none.
    * Absent where the invoice is in the currency of the authority.

@@ -19,6 +19,7 @@ import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
+import { queryAgain } from '../tax-answers/with-answers.ts'
 import { contentAfter } from './content-after.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 
@@ -27,7 +28,8 @@ const OF_ISSUED = ['CUSTOM_FIELD', 'PAYMENT_ACCEPTOR', 'TAX_RATES'] as const
 
 /**
  * Refreshes an invoice: one that is not FINAL is computed again, whatever the kinds. Throws INVALID_OPERATION for one
- * that is VOID or ARCHIVED, and for kinds that a FINAL one does not take.
+ * that is VOID or ARCHIVED, and for kinds that a FINAL one does not take; SERVICE_UNAVAILABLE for TAX_RATES when the tax engine does not
+ * answer.
  */
 export async function refreshByKinds(
   deps: InvoiceDeps,
@@ -35,7 +37,11 @@ export async function refreshByKinds(
   types: readonly string[],
 ): Promise<InvoiceRow> {
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, idOf('invo', id)))
-  if (found.status !== 'FINAL') return await refreshInvoice(deps, tenant, actor, idOf('invo', id))
+  if (found.status !== 'FINAL') {
+    // A person who asks for rates wants those of now, also where the engine had answered.
+    if (types.includes('TAX_RATES')) await queryAgain(deps, tenant, found)
+    return await refreshInvoice(deps, tenant, actor, idOf('invo', id))
+  }
   return await inTenant(deps.database, tenant, actor, async uow => {
     await producerOf(deps, found).lock(uow, found)
     return await refreshIssued(uow, await lockInvoice(uow, id), types)

@@ -21,6 +21,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { inTimeOf } from '../../../test-clock.ts'
 import { billOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { invoices } from '../../invoices/table.ts'
+import type { EngineDeps } from '../../invoices/tax-answers/query-engine.ts'
+import { withTaxAnswers } from '../../invoices/tax-answers/with-answers.ts'
 import { loadLiveAccounts } from '../ledger/load-accounts.ts'
 import { wallets } from '../table.ts'
 import { walletResource } from '../wallet.ts'
@@ -32,7 +34,7 @@ import { type AutoTopUpConfig, autoTopUpConfigs } from './table.ts'
 
 const SERVICE: Actor = { id: null, requestId: null }
 
-export type TopUpDeps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
+export type TopUpDeps = EngineDeps & { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 
 /**
  * Tops up every wallet of the tenant that is due, or with a test clock those of its customers. A top-up that fails holds
@@ -84,7 +86,7 @@ export async function topUp(
   { id }: Pick<AutoTopUpConfig, 'id'>,
 ): Promise<string | null> {
   try {
-    return await inTenant(deps.database, tenant, SERVICE, async uow => {
+    const charge = async (uow: Uow): Promise<string | null> => {
       const config = await lockOne(uow, autoTopUpResource, id)
       if (!config || !(await isDue(uow, config))) return null
       await checkItem(uow, config)
@@ -97,7 +99,8 @@ export async function topUp(
       })
       await deps.failpoint?.('top-ups.before-commit')
       return invoice.id
-    })
+    }
+    return await withTaxAnswers(deps, tenant, () => inTenant(deps.database, tenant, SERVICE, charge))
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     await inTenant(deps.database, tenant, SERVICE, uow => keepFailure(uow, id, error.message))

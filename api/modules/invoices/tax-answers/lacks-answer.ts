@@ -1,0 +1,19 @@
+// Thrown where the answer of a tax engine is needed now. Whoever may leave the database asks, and tries again (with-answers.ts).
+import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import { AppError } from '../../../../shared/errors.ts'
+
+export type NeededAnswer = KeyedQuestion & {
+  /** The local day as of which it is needed. */
+  readonly asOf: LocalDate
+}
+
+/** As a refusal it stands for a call that cannot ask. */
+export class LacksTaxAnswer extends AppError {
+  readonly needed: readonly NeededAnswer[]
+
+  constructor(needed: readonly NeededAnswer[], message: string, field: string) {
+    super('INVALID_OPERATION', message, { field })
+    this.needed = needed
+  }
+}

@@ -1,0 +1,147 @@
+// The kept answers of a tax engine, and the questions that wait for one.
+import { and, desc, eq, sql } from 'drizzle-orm'
+import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { EngineAnswer, EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { taxAnswers as t } from '../document/tax-answers-table.ts'
+import type { InvoiceRow } from '../table.ts'
+
+/** Which of the two sides is the customer of the platform. */
+function idsIn({ billing_type, seller, buyer }: EngineQuestion): { customer: Id<'cust'>; entity: Id<'bill'> } {
+  const [entity, customer] = billing_type === 'SELF_BILLING' ? [buyer, seller] : [seller, buyer]
+  return { customer: idOf('cust', customer.id), entity: idOf('bill', entity.id) }
+}
+
+const valuesOf = (uow: Uow, { key, question }: KeyedQuestion, neededOn: LocalDate) => {
+  const { customer, entity } = idsIn(question)
+  return {
+    platform_id: uow.tenant.platformId,
+    environment: uow.tenant.environment,
+    key,
+    customer_id: customer,
+    billing_entity_id: entity,
+    on_day: question.date,
+    question,
+    needed_on: neededOn,
+    created_at: formatInstant(uow.now),
+  }
+}
+
+const CONFLICT = [t.platform_id, t.environment, t.key]
+
+/** Has the question asked soon, unless its answer is good as of that day. */
+export async function noteQuestion(uow: Uow, open: KeyedQuestion, neededOn: LocalDate): Promise<void> {
+  await uow.tx
+    .insert(t)
+    .values(valuesOf(uow, open, neededOn))
+    .onConflictDoUpdate({
+      target: CONFLICT,
+      set: { needed_on: neededOn, next_attempt_at: null, attempts: 0 },
+      setWhere: sql`${t.as_of} < least(${t.on_day}, excluded.needed_on) and ${t.needed_on} < excluded.needed_on`,
+    })
+}
+
+/**
+ * Keeps an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
+ * `instead` it gives way to this one.
+ */
+export async function keepAnswer(
+  uow: Uow,
+  open: KeyedQuestion,
+  of: { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true },
+): Promise<void> {
+  const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null }
+  await uow.tx
+    .insert(t)
+    .values({ ...valuesOf(uow, open, of.asOf), ...kept })
+    .onConflictDoUpdate({
+      target: CONFLICT,
+      set: kept,
+      ...(of.instead ? {} : { setWhere: sql`${t.as_of} is null or ${t.as_of} < least(${t.on_day}, excluded.as_of)` }),
+    })
+}
+
+const RETRY_MS = 60_000
+const RETRY_MS_MAX = 1_800_000
+
+/** Keeps why there is no answer, and when to ask again: after 1, 2, 4 … up to 30 minutes. Whether the reason is a new one. */
+export async function keepFault(
+  uow: Uow,
+  open: KeyedQuestion,
+  of: { fault: string; asOf: LocalDate; at: Instant },
+): Promise<boolean> {
+  const [before] = await uow.tx
+    .select({ fault: t.fault, attempts: t.attempts })
+    .from(t)
+    .where(and(inThisTenant(uow, t), eq(t.key, open.key)))
+    .for('update')
+  const attempts = (before?.attempts ?? 0) + 1
+  const wait = Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
+  const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)) }
+  await uow.tx
+    .insert(t)
+    .values({ ...valuesOf(uow, open, of.asOf), ...kept })
+    .onConflictDoUpdate({ target: CONFLICT, set: kept })
+  return before?.fault !== of.fault
+}
+
+/** The part of `where` for the rows `t` that an OPEN or DRAFT invoice waits for and that may be asked at `now`. */
+export const isDue = (now: Instant) => sql`(t.answer is null or t.as_of < least(t.on_day, t.needed_on))
+  and (t.next_attempt_at is null or t.next_attempt_at <= ${formatInstant(now)}::timestamptz)
+  and exists (select from invoices v where v.platform_id = t.platform_id and v.environment = t.environment
+    and v.customer_id = t.customer_id and v.status in ('OPEN', 'DRAFT') and v.content -> 'tax_question' ->> 'key' = t.key)`
+
+export type DueQuestion = KeyedQuestion & { readonly needed_on: LocalDate }
+
+/** The questions of the tenant to ask at `now`, longest waiting first. */
+export async function dueQuestions(uow: ReadUow, now: Instant, limit: number): Promise<DueQuestion[]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<DueQuestion>(sql`
+    select t.key, t.question, t.needed_on::text from tax_answers t
+    where t.platform_id = ${platformId} and t.environment = ${environment} and ${isDue(now)}
+    order by t.next_attempt_at nulls first, t.created_at, t.key limit ${limit}`)
+  return rows
+}
+
+/** What was asked last between the parties of an invoice about a day; null when nothing was. */
+export async function latestQuestion(
+  uow: ReadUow,
+  { customer_id, billing_entity_id }: Pick<InvoiceRow, 'customer_id' | 'billing_entity_id'>,
+  onDay: LocalDate,
+): Promise<KeyedQuestion | null> {
+  const [row] = await uow.tx
+    .select({ key: t.key, question: t.question })
+    .from(t)
+    .where(
+      and(
+        inThisTenant(uow, t),
+        eq(t.customer_id, customer_id),
+        eq(t.billing_entity_id, billing_entity_id),
+        eq(t.on_day, onDay),
+      ),
+    )
+    .orderBy(desc(t.created_at), desc(t.key))
+    .limit(1)
+  return row ?? null
+}
+
+/** The OPEN and DRAFT invoices that wait for the answer. */
+export async function invoicesWaiting(uow: ReadUow, { key, question }: KeyedQuestion): Promise<Id<'invo'>[]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string }>(sql`
+    select v.id from invoices v where v.platform_id = ${platformId} and v.environment = ${environment}
+      and v.customer_id = ${idsIn(question).customer} and v.status in ('OPEN', 'DRAFT')
+      and v.content -> 'tax_question' ->> 'key' = ${key} order by v.id`)
+  return idsOf(
+    'invo',
+    rows.map(({ id }) => id),
+  )
+}
+
+/** Forgets what was asked about a customer. What FINAL invoices used stays with them. */
+export async function forgetQuestionsOf(uow: Uow, customerId: Id<'cust'>): Promise<void> {
+  await uow.tx.delete(t).where(and(inThisTenant(uow, t), eq(t.customer_id, customerId)))
+}

@@ -1,0 +1,69 @@
+// Calls that wait for the tax engine, for a bounded time: previews, and invoices that a user makes FINAL.
+import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.ts'
+import { readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at } from '../../../../shared/time.ts'
+import { zoneNamed } from '../document/invoice-dates.ts'
+import type { InvoiceContent } from '../schema.ts'
+import type { InvoiceRow } from '../table.ts'
+import { LacksTaxAnswer, type NeededAnswer } from './lacks-answer.ts'
+import { type EngineDeps, queryOnce } from './query-engine.ts'
+import { latestQuestion } from './store-answers.ts'
+
+const WAIT_MS = 5_000
+const RETRY_AFTER_S = 30
+/** What was asked may have changed meanwhile, and then another question is open. */
+const ROUNDS_MAX = 3
+
+/**
+ * Does `work`, which throws LacksTaxAnswer where it needs an answer; asks then, and does it again. Throws SERVICE_UNAVAILABLE when
+ * the engine does not answer.
+ */
+export async function withTaxAnswers<T>(deps: EngineDeps, tenant: Tenant, work: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof LacksTaxAnswer) || round === ROUNDS_MAX) throw error
+      await queryNow(deps, tenant, error.needed)
+    }
+  }
+}
+
+async function queryNow(
+  deps: EngineDeps,
+  tenant: Tenant,
+  needed: readonly NeededAnswer[],
+  instead: { readonly instead?: true } = {},
+): Promise<void> {
+  const { signal } = new AbortController()
+  const outcomes = await Promise.all(
+    needed.map(({ asOf, ...open }) => queryOnce(deps, tenant, open, { asOf, ms: WAIT_MS, signal, ...instead })),
+  )
+  const fault = outcomes.find(outcome => outcome.fault !== null)?.fault
+  if (fault) throw new AppError('SERVICE_UNAVAILABLE', fault, { retryAfterSeconds: RETRY_AFTER_S })
+}
+
+/**
+ * Asks once more what an OPEN or DRAFT invoice is about; the answer holds for every invoice of that day that is not FINAL. Throws
+ * SERVICE_UNAVAILABLE when the engine does not answer: what it said before stays.
+ */
+export async function queryAgain(deps: EngineDeps, tenant: Tenant, row: InvoiceRow): Promise<void> {
+  const zone = zoneNamed(row.timezone)
+  const asOf = localDateOf(deps.database.clock.now(), zone)
+  const about = row.invoice_date ?? row.cutoff_at
+  const onDay = about === null ? asOf : localDateOf(at(about), zone)
+  const known = await readTenant(deps.database, tenant, uow => latestQuestion(uow, row, onDay))
+  if (known) await queryNow(deps, tenant, [{ ...known, asOf }], { instead: true })
+}
+
+/** Throws LacksTaxAnswer when one of these documents has no answer at all; one from before its day is good enough to look at. */
+export function requireAnswers(contents: readonly Pick<InvoiceContent, 'tax_question'>[], asOf: LocalDate): void {
+  const open = contents.flatMap(({ tax_question: asked }) =>
+    asked && asked.as_of === null ? [{ key: asked.key, question: asked.question, asOf }] : [],
+  )
+  const once = [...new Map(open.map(each => [each.key, each])).values()]
+  if (once.length > 0)
+    throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', 'billing_entity_id')
+}

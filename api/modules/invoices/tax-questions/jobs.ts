@@ -1,0 +1,91 @@
+// The questions to the tax engine as jobs: a search every minute, and one job for each tenant with something to ask.
+import { sql } from 'drizzle-orm'
+import type { KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import { asSystem, type Database, readTenant } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Logger } from '../../../../shared/process/logger.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { defineJob } from '../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import { inTimeOf } from '../../../test-clock.ts'
+import { refreshInvoice } from '../changes/refresh-invoice.ts'
+import type { InvoiceDeps } from '../producer.ts'
+import { type EngineDeps, queryOnce } from '../tax-answers/query-engine.ts'
+import { dueQuestions, invoicesWaiting, isDue } from '../tax-answers/store-answers.ts'
+
+export type TaxEngineJobDeps = InvoiceDeps &
+  EngineDeps & {
+    /** In the role millrace_worker. */
+    readonly system: Database
+    readonly logger: Pick<Logger, 'warn'>
+  }
+
+const ASK_MS = 15_000
+const AT_ONCE = 8
+const QUESTIONS_MAX = 400
+/** An engine that fails this often in a row is left alone until the next minute. */
+const FAULTS_MAX = 8
+const ACTOR = { id: null, requestId: null }
+
+/**
+ * Asks what waits, and computes the invoices again that waited for it. A failing engine holds up only the invoices that need it.
+ * Returns how many were answered.
+ */
+export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop: AbortSignal): Promise<number> {
+  const { database, system } = deps
+  const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
+  let faults = 0
+  let answered = 0
+  const next = due[Symbol.iterator]()
+  const ask = async (): Promise<void> => {
+    for (const { needed_on, ...open } of { [Symbol.iterator]: () => next }) {
+      if (stop.aborted || faults >= FAULTS_MAX) return
+      const { fault, isNew } = await queryOnce(deps, tenant, open, { asOf: needed_on, ms: ASK_MS, signal: stop })
+      faults = fault === null ? 0 : faults + 1
+      if (fault === null) answered += 1
+      else deps.logger.warn({ ...tenant, fault }, 'the tax engine gave no answer')
+      if (isNew) await computeWaiting(deps, tenant, open)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, ask))
+  return answered
+}
+
+/** The next run computes again what cannot be computed now. */
+async function computeWaiting(deps: TaxEngineJobDeps, tenant: Tenant, open: KeyedQuestion): Promise<void> {
+  const waiting = await readTenant(deps.database, tenant, uow => invoicesWaiting(uow, open))
+  const [customer, entity] = [open.question.buyer.id, open.question.seller.id]
+  const owner = open.question.billing_type === 'SELF_BILLING' ? entity : customer
+  for (const id of waiting) {
+    try {
+      await inTimeOf(deps.database, tenant, [owner], () => refreshInvoice(deps, tenant, ACTOR, id))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+    }
+  }
+}
+
+const queryTaxEngine = defineJob<TaxEngineJobDeps, TenantPayload>({
+  name: 'query-tax-engine',
+  class: 'external',
+  rights: {},
+  run: async (deps, payload, { stop }) => {
+    await answerWaiting(deps, tenantOf(payload), stop)
+  },
+})
+
+const findTaxQuestions = defineJob<TaxEngineJobDeps>({
+  name: 'find-tax-questions',
+  class: 'short',
+  every: '* * * * *',
+  rights: { tax_answers: ['select'], invoices: ['select'] },
+  run: async ({ system }) => {
+    await asSystem(system, 'find-tax-questions', async tx => {
+      const { rows } = await tx.execute<TenantPayload>(sql`
+        select distinct t.platform_id, t.environment from tax_answers t where ${isDue(system.clock.now())}`)
+      await queueTenants(tx, queryTaxEngine, rows)
+    })
+  },
+})
+
+export const taxEngineJobs = [findTaxQuestions, queryTaxEngine] as const
