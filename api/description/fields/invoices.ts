@@ -234,6 +234,9 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'InvoiceMeterProperty.reference': 'Reference of the meter property.',
   late_for_invoice_id: 'Id of the FINAL invoice that the usage of this line came too late for.',
   meter_value: 'The quantity that was billed.',
+  'InvoiceMeterValue.ratio':
+    'Of a sub line: its part of the usage of the line. Of a prorated line: the part of the period that it pays for.',
+  'InvoiceBand.included_volume': 'The included volume that was used before the band; on the first band of a price.',
   'InvoiceMeterValue.reference': 'Reference of the meter value.',
   'InvoiceMeterValue.type': 'What the quantity is: a NUMBER, an AMOUNT, or a COUNT of values.',
   count: 'How many different values there were.',

@@ -3,6 +3,7 @@ import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
 import type { Instant } from '../../../shared/time.ts'
 import { couponsOf } from './coupons-of.ts'
+import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
 import { isPaid, settlementOf } from './settlement.ts'
@@ -83,7 +84,7 @@ export function invoiceView(
     ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
-    ...(parts.periods ? { periods: parts.lines ? periods : periods.map(withoutLines) } : {}),
+    ...(parts.periods ? { periods: parts.lines ? shownPeriods(periods) : periods.map(withoutLines) } : {}),
   }
 }
 

@@ -56,6 +56,8 @@ export const BandDetails = Type.Object(
     tier_top_bound: Optional(Quantity),
     /** The line's share of the band, for prices in a volume group. */
     volume_share: Optional(Text),
+    /** The included volume that was used before it; on the first band. */
+    included_volume: Optional(Quantity),
   },
   { title: 'InvoiceBand' },
 )
@@ -68,6 +70,8 @@ export const MeterValue = Type.Object(
     number: Optional(Text),
     amount: Optional(Money),
     count: Optional(Text),
+    /** Of a sub line: its part of the usage of the line. Of a prorated line: the part of the period that it pays for. */
+    ratio: Optional(Text),
   },
   { title: 'InvoiceMeterValue' },
 )
