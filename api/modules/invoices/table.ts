@@ -97,6 +97,8 @@ export const invoices = pgTable('invoices', {
   overdue_at: timestamp(),
   /** Why late usage of this FINAL invoice is in no correction; null where nothing is missing. */
   correction_fault: text(),
+  /** Why this DRAFT invoice waits beyond its time for one that it is combined with; null where it does not. */
+  combine_fault: text(),
 })
 
 /** An invoice as stored. */
@@ -125,6 +127,7 @@ export const UNTOUCHED = {
   usage_counted_until: null,
   overdue_at: null,
   correction_fault: null,
+  combine_fault: null,
 } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with its inputs. */

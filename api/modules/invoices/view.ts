@@ -78,9 +78,7 @@ export function invoiceView(
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,
-    ...(row.correction_fault === null
-      ? {}
-      : { validation_result: [...content.validation_result, warningOf(row.correction_fault)] }),
+    ...withFaults(row),
     ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
@@ -92,6 +90,12 @@ export function invoiceView(
 const originalInfo = (links: readonly LinkedInvoice[]) => {
   const original = links.find(({ link_type }) => link_type === 'ORIGINAL')
   return original ? { original_invoice_info: { id: original.id, invoice_number: original.invoice_number } } : {}
+}
+
+/** What keeps it from being what it should, besides what its content says. */
+function withFaults({ content, correction_fault, combine_fault }: InvoiceRow): Pick<InvoiceView, 'validation_result'> {
+  const faults = [correction_fault, combine_fault].filter(text => text !== null)
+  return { validation_result: [...content.validation_result, ...faults.map(warningOf)] }
 }
 
 const warningOf = (details: string) => ({ status: 'WARNING' as const, details })

@@ -276,7 +276,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   if (row) {
     const moves = row.status === 'OPEN' || of.finalizeAt !== undefined
     const finalizeAt = status === 'DRAFT' && moves && !row.on_hold ? closesAt() : row.finalize_at
-    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt }
+    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt, combine_fault: null }
     return changed(unchanged(row), now, values, lines)
   }
   const onHold = inputs.subscription.init_invoice_on_hold

@@ -59,7 +59,7 @@ export async function issueOpening(
   const { pending, closings, pins } = await advance(uow, state, { window, finalizeAt: uow.now })
   const [issued] = pending
   if (issued?.row.status !== 'FINAL') {
-    const fault = issued ? finalFault(issued.row) : null
+    const fault = issued ? finalFault(issued.row, uow.now) : null
     throw new AppError('INVALID_OPERATION', `The first invoice cannot become FINAL: ${fault ?? 'it bills nothing.'}`, {
       field: 'first_payment',
     })

@@ -16,4 +16,7 @@ export type BillingRun = {
 export type Outcome =
   | { readonly kind: 'DONE'; readonly run: BillingRun }
   | { readonly kind: 'FAILED'; readonly error: unknown }
-  | { readonly kind: 'ALONE' }
+  | { readonly kind: 'ALONE'; readonly waitsFor?: WaitsFor }
+
+/** What keeps a subscription waiting: another one that it is combined with, and why that cannot be billed. */
+export type WaitsFor = { readonly subscriptionId: string; readonly error: unknown }

@@ -3,6 +3,7 @@
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { inTimeOf } from '../../../test-clock.ts'
+import { noteWaiting } from './combined/note-waiting.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import type { BillingRun } from './outcome.ts'
 import { runGroup } from './run-group.ts'
@@ -20,9 +21,11 @@ async function runNow(deps: BillingDeps, tenant: Tenant, subscriptionId: string)
   const outcome = (await runGroup(deps, tenant, [subscriptionId])).get(subscriptionId)
   if (outcome?.kind === 'DONE') return outcome.run
   if (outcome?.kind === 'FAILED') throw outcome.error
+  const waitsFor = outcome?.waitsFor
+  if (waitsFor) await noteWaiting(deps, tenant, { subscriptionId, waitsFor })
   throw new AppError(
     'SERVICE_UNAVAILABLE',
-    `What ${subscriptionId} is combined with could not be billed; send it again.`,
+    `What ${subscriptionId} is combined with${waitsFor ? `, ${waitsFor.subscriptionId},` : ''} could not be billed; send it again.`,
     {
       retryAfterSeconds: 1,
     },

@@ -148,7 +148,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const { prepared, complete } = of
   const outcomes = new Map<string, Outcome | null>(of.outcomes)
   const states = await holdStates(uow, of, outcomes)
-  leaveTogether(of.all, states, outcomes)
+  leaveTogether(of.all, states, outcomes, uow.now)
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
   const open = await loadInvoices(uow, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)

@@ -130,6 +130,7 @@ export function finalized(pending: PendingInvoice, now: Instant, computed: Compu
     on_hold: false,
     finalize_at: null,
     to_be_reprocessed_at: null,
+    combine_fault: null,
     updated_to_final_at: at,
     updated_at: at,
   }

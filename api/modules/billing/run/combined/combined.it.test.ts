@@ -330,6 +330,10 @@ describe('is issued by itself', () => {
       'FAILED',
     ])
     expect(await invoicesOf(sound, 'FINAL')).toEqual([])
+    await expect(runBilling(reading, tenant.tenant, sound.subscriptionId)).rejects.toThrow(broken.subscriptionId)
+    const [waiting] = await invoicesOf(sound, 'DRAFT')
+    const details = `It waits for the subscription ${broken.subscriptionId}, with which it is combined and which cannot be billed: the reason is in the log of the worker. It is issued without it from 2026-04-02T08:00:00Z on. To issue it before, make it FINAL.`
+    expect(waiting?.['validation_result']).toContainEqual({ status: 'WARNING', details })
     fault = new AppError('INVALID_OPERATION', 'This usage cannot be billed.')
     const outcomes = await run([sound], FINAL, reading)
     expect([outcomes.get(broken.subscriptionId)?.kind, outcomes.get(sound.subscriptionId)?.kind]).toEqual([
@@ -339,6 +343,29 @@ describe('is issued by itself', () => {
     expect(await finalOf(sound)).toEqual(alone)
     await run([broken], FINAL)
     expect(await finalOf(broken)).toEqual(alone)
+    expect((await finalOf(sound))['validation_result']).not.toContainEqual({ status: 'WARNING', details })
+  })
+
+  test('one whose other cannot be billed, a day after its time', async () => {
+    const all = await subscribed()
+    await run(all, MARCH)
+    await run(all, APRIL)
+    const [broken, sound] = all
+    const reading: BillingDeps = {
+      ...deps,
+      usage: {
+        ...deps.usage,
+        read: async (who, parts, need) => {
+          if (need.calculation.meter_reference === broken.meterReference) throw new Error('broken for good')
+          return deps.usage.read(who, parts, need)
+        },
+      },
+    }
+    await run(all, '2026-04-02T07:59:59Z', reading)
+    expect(await invoicesOf(sound, 'FINAL')).toEqual([])
+    const outcomes = await run(all, '2026-04-02T08:00:00Z', reading)
+    expect(all.map(({ subscriptionId }) => outcomes.get(subscriptionId)?.kind)).toEqual(['FAILED', 'DONE'])
+    expect(await finalOf(sound)).toEqual(alone)
   })
 })
 

@@ -454,10 +454,29 @@ describe('in a run', () => {
   ])('%s', (_title, outcome, expected) => {
     const all = new Map(states('a', 'b'))
     const lone = { inputs: exampleInputs({ start: START, items: [] }) }
-    const held = new Map([...states('b'), ['other', lone] as const]) as Parameters<typeof leaveTogether>[1]
+    const others = states('b').map(([id, state]) => [id, { ...state, rows: [] }] as const)
+    const held = new Map([...others, ['other', lone] as const]) as unknown as Parameters<typeof leaveTogether>[1]
     const left = new Map([['a', outcome]])
-    leaveTogether(all, held, left)
+    leaveTogether(all, held, left, instantOf(0))
     expect([...held.keys()]).toEqual(expected)
-    expect(left.get('b')).toEqual(expected.includes('b') ? undefined : outcome && { kind: 'ALONE' })
+    expect(left.get('b')).toEqual(
+      expected.includes('b') ? undefined : outcome && expect.objectContaining({ kind: 'ALONE' }),
+    )
+    if (outcome?.kind === 'FAILED' && !expected.includes('b'))
+      expect(left.get('b')).toMatchObject({ waitsFor: { subscriptionId: 'a', error: outcome.error } })
+  })
+
+  test.each<[string, Outcome, boolean]>([
+    ['2026-04-02T07:59:59Z', failed(new Error('broken')), false],
+    ['2026-04-02T08:00:00Z', failed(new Error('broken')), true],
+    ['2026-04-02T08:00:00Z', { kind: 'ALONE' }, false],
+  ])('waits for one that cannot be billed for a day: at %s', (now, outcome, stays) => {
+    const rows = [{ status: 'DRAFT', finalize_at: '2026-04-01T08:00:00Z' }]
+    const all = new Map(states('a', 'b'))
+    const held = new Map(states('b').map(([id, state]) => [id, { ...state, rows }])) as unknown as Parameters<
+      typeof leaveTogether
+    >[1]
+    leaveTogether(all, held, new Map([['a', outcome]]), at(now))
+    expect(held.has('b')).toBe(stays)
   })
 })

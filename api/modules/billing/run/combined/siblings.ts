@@ -3,9 +3,9 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { type Id, idsOf } from '../../../../../shared/ids.ts'
-import type { Instant } from '../../../../../shared/time.ts'
+import { at, type Instant } from '../../../../../shared/time.ts'
 import { planBilling } from '../billing-plan.ts'
-import type { Outcome } from '../outcome.ts'
+import type { Outcome, WaitsFor } from '../outcome.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
 import { combinedWith } from './match.ts'
 
@@ -90,12 +90,13 @@ export function chooseSets(
 /**
  * Removes from `held` those that are combined with one that could not be held; `left` says why not, and takes them too.
  * One that is refused keeps no other waiting. After any other fault, such as a lost connection, the next run may bill all
- * of them, so each is left to a run by itself.
+ * of them, so each is left to a run by itself; one whose invoice is a day late no longer waits.
  */
 export function leaveTogether(
   all: ReadonlyMap<string, Pick<SubscriptionState, 'inputs'>>,
   held: States,
   left: Map<string, Outcome | null>,
+  now: Instant,
 ): void {
   for (const [id, { inputs }] of all) {
     const own = combinedWith(inputs)
@@ -103,11 +104,21 @@ export function leaveTogether(
     if (own === null || held.has(id) || isRefused(outcome)) continue
     for (const [other, state] of held) {
       if (combinedWith(state.inputs) !== own) continue
+      if (outcome?.kind === 'FAILED' && isLate(state, now)) continue
       held.delete(other)
-      left.set(other, outcome === null ? null : { kind: 'ALONE' })
+      left.set(other, outcome && { kind: 'ALONE', ...waitsFor(id, outcome) })
     }
   }
 }
+
+/** How long invoices wait for one that they are combined with and that cannot be billed. */
+export const LATE_MS = 86_400_000
+
+const isLate = ({ rows }: Pick<SubscriptionState, 'rows'>, now: Instant): boolean =>
+  rows.some(({ status, finalize_at }) => status === 'DRAFT' && finalize_at !== null && at(finalize_at) + LATE_MS <= now)
+
+const waitsFor = (subscriptionId: string, outcome: Outcome): { readonly waitsFor?: WaitsFor } =>
+  outcome.kind === 'FAILED' ? { waitsFor: { subscriptionId, error: outcome.error } } : {}
 
 const isRefused = (outcome: Outcome | null): boolean =>
   outcome?.kind === 'FAILED' && outcome.error instanceof AppError && outcome.error.code !== 'SERVICE_UNAVAILABLE'
