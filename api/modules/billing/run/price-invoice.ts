@@ -1,6 +1,7 @@
 // From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
 import type { Line } from '../../../../shared/billing/steps/line.ts'
+import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
@@ -9,6 +10,7 @@ import {
   buildDocument,
   type DocumentAmounts,
   documentAmounts,
+  documentLines,
 } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
 import { type InvoiceDates, invoiceDates } from '../../invoices/document/invoice-dates.ts'
@@ -61,6 +63,27 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
   }
 }
 
+/** An invoice as far as it is compared with another one. */
+export type InvoiceFigures = Pick<PricedInvoice, 'lines' | 'counted'> & {
+  readonly columns: Pick<InvoiceColumns, 'amount_excluding_tax' | 'tax_amount' | 'amount_including_tax'>
+}
+
+/** The figures of `priceInvoice`, without laying its document out. Throws as it does. */
+export function priceFigures(inputs: BillingInputs, request: InvoiceRequest): InvoiceFigures {
+  const priced = priceParts(inputs, request)
+  const { rated, draft, amounts } = priced
+  const { base, tax, total } = amounts.amounts.totals
+  return {
+    columns: {
+      amount_excluding_tax: plain(base.quantity),
+      tax_amount: plain(tax.quantity),
+      amount_including_tax: plain(total.quantity),
+    },
+    lines: documentLines(draft, amounts),
+    counted: countedCharges(rated.all, amounts.printed, partsIn(inputs, request, priced)),
+  }
+}
+
 /** A priced invoice before its document is laid out. */
 export type InvoiceBeforeDocument = {
   readonly draft: DraftInvoice
@@ -74,14 +97,9 @@ export type InvoiceBeforeDocument = {
 
 /** The same as `priceInvoice`, up to the document. */
 export function priceBeforeDocument(inputs: BillingInputs, request: InvoiceRequest): InvoiceBeforeDocument {
-  const { rated, draft, amounts } = priceParts(inputs, request)
-  const shares = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
-  const parts = partsOfCharges(shares ? request : {}, {
-    rated: rated.all.filter(({ credits }) => !credits),
-    printed: amounts.printed,
-    rounding: amounts.rounding,
-    ownId: usingCustomer(inputs).id,
-  })
+  const priced = priceParts(inputs, request)
+  const { rated, draft, amounts } = priced
+  const parts = partsIn(inputs, request, priced)
   const shared = { parts, show: amounts.show }
   return {
     draft,
@@ -95,6 +113,17 @@ export function priceBeforeDocument(inputs: BillingInputs, request: InvoiceReque
     counted: countedCharges(rated.all, amounts.printed, parts),
     rated: rated.all,
   }
+}
+
+/** Each customer's part of its charges, where the subscription shows that. */
+function partsIn(inputs: BillingInputs, request: InvoiceRequest, { rated, amounts }: PriceParts) {
+  const shares = inputs.subscription.display_invoice_sub_lines_per_processing_only_customer
+  return partsOfCharges(shares ? request : {}, {
+    rated: rated.all.filter(({ credits }) => !credits),
+    printed: amounts.printed,
+    rounding: amounts.rounding,
+    ownId: usingCustomer(inputs).id,
+  })
 }
 
 /** How the amounts of an invoice come about, before the document is laid out. */

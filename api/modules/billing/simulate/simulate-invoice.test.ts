@@ -8,7 +8,7 @@ import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { refundsIn, refundTimes } from '../refunds/refunds.ts'
-import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import { type InvoiceFigures, type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
@@ -72,7 +72,7 @@ function finalInvoices(subscription: CorpusSubscription): Final[] {
   return finals
 }
 
-function simulate(subscription: CorpusSubscription, finals: readonly Final[], candidate: Candidate): PricedInvoice[] {
+function simulate(subscription: CorpusSubscription, finals: readonly Final[], candidate: Candidate): InvoiceFigures[] {
   let soFar = nothingSimulated(new Set(finals.map(({ invoice }) => invoice.invoiceId)))
   return finals.map(({ invoice, place }) => {
     const plan = planSimulated(invoice, candidate, { soFar, names: new Map() })
@@ -85,7 +85,7 @@ function simulate(subscription: CorpusSubscription, finals: readonly Final[], ca
 }
 
 /** What is compared: amounts, without the ids of prices. */
-const amountsOf = ({ columns, lines }: PricedInvoice) => ({
+const amountsOf = ({ columns, lines }: InvoiceFigures) => ({
   amount: columns.amount_excluding_tax,
   tax: columns.tax_amount,
   lines: lines

@@ -9,7 +9,7 @@ import type { Pin } from '../pinned/pinned.ts'
 import { chargedAhead } from '../refunds/charged-ahead.ts'
 import { type ChargedAhead, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { InvoiceRequest } from '../run/invoice-request.ts'
-import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import { type InvoiceFigures, priceFigures } from '../run/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
@@ -157,17 +157,17 @@ export const chargesOfSimulated = (
 export function priceSimulated(
   plan: SimulatedPlan,
   { late, usage }: { readonly late: readonly LateCharge[]; readonly usage: ReadUsage },
-): PricedInvoice {
+): InvoiceFigures {
   const { invoice, inputs, terms, billed, refunds } = plan
   const request: InvoiceRequest = { ...invoice.request, terms, billed, refunds, late, ...usage }
-  return priceInvoice(inputs, request)
+  return priceFigures(inputs, request)
 }
 
 /** What is billed once this invoice is simulated as well. */
 export function afterSimulated(
   soFar: SimulatedSoFar,
   { invoice, inputs }: SimulatedPlan,
-  priced: PricedInvoice,
+  priced: InvoiceFigures,
 ): SimulatedSoFar {
   const { invoiceId, positions, customerKeys, namesHash } = invoice
   const closed: ClosedUsage = {

@@ -84,17 +84,26 @@ export type BesideLines = {
   readonly customers: NamedOnLines
 }
 
-/** Builds the document of a draft with its amounts. */
-export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, beside: BesideLines): Document {
-  const { amounts, rounding } = priced
+/** The lines of a document, in its order: all that is kept of an invoice that is only compared. */
+export const documentLines = (draft: DraftInvoice, priced: DocumentAmounts): LineValues[] =>
+  laidLines(draft, priced).flat(2).map(lineValues)
+
+/** By period and group. */
+function laidLines(draft: DraftInvoice, { amounts }: DocumentAmounts): LaidLine[][][] {
   const byKey = new Map(amounts.lines.map(line => [line.key, line]))
   const laid = draft.lines.map((line): LaidLine => {
     const found = byKey.get(line.key)
     if (!found) throw new Error(`no priced line for ${line.key}`)
     return { id: lineId(line.key), draft: line, priced: found }
   })
+  return periodsOf(laid)
+}
+
+/** Builds the document of a draft with its amounts. */
+export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, beside: BesideLines): Document {
+  const { amounts, rounding } = priced
   const includingTax = draft.amountType === 'INCLUDING_TAX'
-  const periods = periodsOf(laid)
+  const periods = laidLines(draft, priced)
   const figures = { amounts, rounding, includingTax, subLines: beside.subLines, ...forwardedIn(draft) }
   return {
     columns: columnsOf(draft, priced, contentOf(draft, priced, { figures, periods, customers: beside.customers })),
