@@ -44,7 +44,12 @@ export async function queueGroups(tx: SystemTransaction, due: readonly TenantPay
 export const queueGroup = (tx: SystemTransaction, payload: GroupPayload): Promise<void> =>
   queueJobs(tx, BILLING_GROUP, [{ key: `${payload.platform_id}:${payload.environment}:${payload.slot}`, payload }])
 
-export type GroupRun = (deps: BillingDeps, tenant: Tenant, ids: readonly string[]) => Promise<Map<string, Outcome>>
+export type GroupRun = (
+  deps: BillingDeps,
+  tenant: Tenant,
+  ids: readonly string[],
+  options: { readonly opensLater: boolean },
+) => Promise<Map<string, Outcome>>
 
 type Deps = BillingDeps & { readonly metrics: Pick<WorkerMetrics, 'billingRuns'>; readonly logger: Logger }
 
@@ -60,22 +65,26 @@ type Left = {
  * Claims due subscriptions of a tenant, at most a group, and bills them. When nothing can be read or saved it throws,
  * and releases the claims.
  */
-export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun): Promise<Left> {
+export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max = GROUP_MAX): Promise<Left> {
   const claimed = await inTenant(deps.database, tenant, ACTOR, uow =>
-    claimBilling(uow, { max: GROUP_MAX, until: instantOf(uow.now + CLAIM_MS) }),
+    claimBilling(uow, { max, until: instantOf(uow.now + CLAIM_MS) }),
   )
   if (claimed.length === 0) return { again: false, alone: [] }
   await deps.failpoint?.('billing.after-claim')
   const ids = claimed.map(({ id }) => id)
+  // More may be due.
+  const isFull = claimed.length === max
   try {
     const ended = await settleEnded(deps, tenant, claimed)
     const outcomes = await run(
       deps,
       tenant,
       ids.filter(id => !ended.has(id)),
+      // While many are due, the invoices of periods that ended come before those of periods that begin.
+      { opensLater: isFull },
     )
     const alone = [...ended, ...(await failuresOf(deps, tenant, outcomes))]
-    return { again: claimed.length === GROUP_MAX || isDueAgain(deps, outcomes), alone }
+    return { again: isFull || isDueAgain(deps, outcomes), alone }
   } catch (error) {
     await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
     throw error

@@ -106,8 +106,8 @@ export async function claimBilling(
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
   const { rows } = await uow.tx.execute<ClaimedBilling>(sql`
-    update pricing_plan_subscriptions set billing_claimed_until = ${formatInstant(until)}
-    where platform_id = ${platformId} and environment = ${environment} and id in (
+    -- Materialized: a plan that asked for them again for each row would take more than asked.
+    with due as materialized (
       select id from pricing_plan_subscriptions
       where platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz
         and billing_claimed_until is null and status <> 'DRAFT'
@@ -116,7 +116,9 @@ export async function claimBilling(
           where m.platform_id = pricing_plan_subscriptions.platform_id and m.environment = pricing_plan_subscriptions.environment
             and m.customer_id = pricing_plan_subscriptions.customer_id))
       order by next_billing_at limit ${max} for update skip locked)
-    returning id, (status = 'ACTIVE' and cancelled_at is not null and cancelled_at <= ${now}::timestamptz) as ends`)
+    update pricing_plan_subscriptions as s set billing_claimed_until = ${formatInstant(until)}
+    from due where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = due.id
+    returning s.id, (s.status = 'ACTIVE' and s.cancelled_at is not null and s.cancelled_at <= ${now}::timestamptz) as ends`)
   return rows
 }
 
