@@ -12,6 +12,8 @@ export default {
   // What runs once when a module is loaded needs every test again for each change: most of the time, for tables of settings.
   ignoreStatic: true,
   concurrency: 1,
+  // A mutant that loops is ended after this; a busy machine is slower than that only when it stands still.
+  timeoutMS: 60_000,
   // On a busy machine the first run of the tests alone takes minutes.
   dryRunTimeoutMinutes: 30,
   tempDirName: '.tools/stryker',

@@ -30,6 +30,7 @@ describe('examples', () => {
     ],
     ['without usage, by events', '9', [portion('a', '0', 2), portion('b', '0', 1)], { a: '6', b: '3' }],
     ['negative usage, by events', '9', [portion('a', '-5', 2), portion('b', '7', 1)], { a: '6', b: '3' }],
+    ['one without usage', '9', [portion('a', '0', 8), portion('b', '3', 1)], { a: '0', b: '9' }],
     ['nothing asked', '0', [portion('a', '2'), portion('b', '1')], { a: '0', b: '0' }],
     ['nobody', '9', [], {}],
   ])('%s: %s', (_name, total, portions, expected) => {

@@ -51,3 +51,28 @@ test('there and back is the same amount to the 30th place', () => {
     }),
   )
 })
+
+test('the order in which rates are read decides nothing', () => {
+  for (const rates of [RATES, RATES.toReversed()]) {
+    expect(convert('100', ['EUR', 'USD'], '2026-04-02T00:00:00Z', rates)).toBe('109')
+    expect(convert('109', ['USD', 'GBP'], '2026-04-02T00:00:00Z', rates)).toBe('80')
+  }
+})
+
+test('of rates that are given both ways at one time the direct one holds', () => {
+  const both = [rate('USD/EUR', '0.25', '2026-03-01'), rate('EUR/USD', '2', '2026-03-01')]
+  expect(convert('1', ['EUR', 'USD'], '2026-03-03T00:00:00Z', both)).toBe('2')
+  expect(convert('1', ['USD', 'EUR'], '2026-03-03T00:00:00Z', both)).toBe('0.25')
+})
+
+test('of several common bases the first by its code is taken', () => {
+  const [ofDollar, ofEuro] = [
+    [rate('USD/GBP', '0.5', '2026-03-01'), rate('USD/CHF', '1', '2026-03-01')],
+    [rate('EUR/GBP', '0.8', '2026-03-01'), rate('EUR/CHF', '1', '2026-03-01')],
+  ]
+  for (const rates of [
+    [...ofDollar, ...ofEuro],
+    [...ofEuro, ...ofDollar],
+  ])
+    expect(convert('100', ['CHF', 'GBP'], '2026-03-03T00:00:00Z', rates)).toBe('80')
+})

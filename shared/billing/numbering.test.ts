@@ -132,6 +132,26 @@ describe('refused configurations', () => {
     expect(numberConfigurationFault({ ...INV, ...given })?.field).toBe(field)
   })
 
+  test.each<[string, unknown]>([
+    ['', []],
+    ['INV-', ['INV-']],
+    ['{{customer.custom_fields[a]}}', [{ owner: 'customer', reference: 'a' }]],
+    [
+      '{{customer.custom_fields[a]}}{{billing_entity.custom_fields[b]}}-x',
+      [{ owner: 'customer', reference: 'a' }, { owner: 'billing_entity', reference: 'b' }, '-x'],
+    ],
+    ['x'.repeat(500), ['x'.repeat(500)]],
+  ])('the parts of the prefix %j', (text, parts) => {
+    expect(parsePrefix(text)).toEqual({ kind: 'ok', parts })
+  })
+
+  test('a prefix that is refused is told what it may hold, and what was found', () => {
+    const reading = parsePrefix('A{{customer.custom_fields[a]}}{x')
+    expect(reading.kind === 'fault' && reading.message).toBe(
+      'A prefix may hold text, {{customer.custom_fields[reference]}} and {{billing_entity.custom_fields[reference]}}; found {x.',
+    )
+  })
+
   test('the fields a prefix names are listed', () => {
     const reading = parsePrefix('A{{customer.custom_fields[region]}}-{{billing_entity.custom_fields[x.y]}}')
     expect(reading.kind === 'ok' && prefixVariables(reading.parts)).toEqual([

@@ -68,3 +68,8 @@ describe('a calculation over a period, by the examples of semantics 1.1', () => 
     expect(() => usageInterval(true, JULY.start, JUNE)).toThrow(RangeError)
   })
 })
+
+test('a period does not start before its schedule', () => {
+  expect(() => usageInterval(false, JUNE.end, JUNE)).toThrow(RangeError)
+  expect(usageInterval(false, JUNE.start, JUNE)).toEqual(JUNE)
+})

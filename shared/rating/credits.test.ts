@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../decimal.ts'
-import { type CreditsConfigInput, isInCredits, parseCreditsPrice, rateCredits } from './credits.ts'
+import { type CreditsConfigInput, creditTypeOf, isInCredits, parseCreditsPrice, rateCredits } from './credits.ts'
 
 const credits = (quantity: string, credit_type_id = 'ctyp_1') => ({ quantity, credit_type_id })
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
@@ -28,6 +28,21 @@ test.each<[CreditsConfigInput, string, string]>([
   expect(costs(input, used)).toBe(expected)
 })
 
+test.each<[CreditsConfigInput['bands'], boolean, string | null]>([
+  [undefined, false, null],
+  [null, false, null],
+  [[{ amount: eur('1') }, { credits: null }], false, null],
+  [[{ amount: eur('1') }, { credits: credits('1', 'ctyp_2') }], true, 'ctyp_2'],
+  [[{ credits: credits('1', 'ctyp_1') }, { credits: credits('1', 'ctyp_2') }], true, 'ctyp_1'],
+])('bands %o are in credits: %s, of %s', (bands, isIn, type) => {
+  expect([isInCredits({ bands }), creditTypeOf({ bands })]).toEqual([isIn, type])
+})
+
+test('periods, and money of a band, that are given as null are not given', () => {
+  const bands = [{ credits: credits('2'), amount: null, percentage: null }]
+  expect(costs({ pricing_type: 'FLAT', bands, billing_period: null, pricing_period: null }, '3')).toBe('6 ctyp_1')
+})
+
 describe('a price in credits is refused by its field', () => {
   test.each<[string, CreditsConfigInput]>([
     ['bands', { pricing_type: 'FLAT', bands: [] }],
@@ -48,6 +63,7 @@ describe('a price in credits is refused by its field', () => {
     ['bands.0.credits.quantity', { pricing_type: 'FLAT', bands: [{ credits: credits('1e3') }] }],
     ['billing_period', { pricing_type: 'FLAT', bands: [{ credits: credits('1') }], billing_period: { type: 'MONTH' } }],
     ['pricing_period', { pricing_type: 'FLAT', bands: [{ credits: credits('1') }], pricing_period: { type: 'MONTH' } }],
+    ['bands', { pricing_type: 'FLAT' }],
     ['pricing_type', { pricing_type: 'PASS_THROUGH', bands: [{ credits: credits('1') }] }],
   ])('%s in %o', (field, input) => {
     const reading = parseCreditsPrice(input)

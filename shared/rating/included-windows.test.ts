@@ -51,3 +51,20 @@ test('what is billed and what is free is what was used, and nothing is free twic
     }),
   )
 })
+
+test('what a schedule grants once changes with the terms that it states later, and what was used stays used', () => {
+  const granted = (text: string) => ({ quantity: decimal(text), count: ZERO })
+  const periods = months(['60', '60', '60']).map((period, index) => ({
+    ...period,
+    granted: index === 0 ? granted('100') : granted('150'),
+  }))
+  const of = (reset: IncludedVolumeReset) =>
+    applyIncludedOverTime(periods, { included: granted('1'), reset, rollover: false }).map(({ billable: rest }) =>
+      plain(rest.quantity),
+    )
+  // Of 150 in all 60 and 60 are used: 30 are left for the third month.
+  expect(of('SCHEDULE')).toEqual(['0', '0', '30'])
+  // A billing period keeps what it was granted when it began, 100, for its three months.
+  expect(of('BILLING_PERIOD')).toEqual(['0', '20', '60'])
+  expect(of('PRICING_PERIOD')).toEqual(['0', '0', '0'])
+})

@@ -4,7 +4,7 @@ import { type Decimal, decimal, plain, sum } from '../decimal.ts'
 import { amount, toMoney } from '../money.ts'
 import { amountVolume, numberVolume } from './price.ts'
 import { type PriceConfig, rate } from './rate.ts'
-import { price } from './testing/prices.ts'
+import { price, priceOf } from './testing/prices.ts'
 import { rateInPool } from './volume-pool.ts'
 
 const TIERS = [{ topBound: '1000', amount: '0.10' }, { amount: '0.08' }]
@@ -52,7 +52,11 @@ test('without usage the fixed amount of the first band is shared equally', () =>
 
 test('numbers and money have no pool', () => {
   const money = amountVolume(decimal('1'), 'EUR', decimal('1'))
-  expect(() => rateInPool(SHARED, numberVolume(decimal('1')), [money])).toThrow(/one unit/)
+  expect(() => rateInPool(SHARED, numberVolume(decimal('1')), [money])).toThrow('not NUMBER and EUR')
+  const dollars = amountVolume(decimal('1'), 'USD', decimal('1'))
+  expect(() => rateInPool(SHARED, money, [dollars])).toThrow('not EUR and USD')
+  const whole = priceOf('FLAT', [{ percentage: '10' }], { metric: 'AMOUNT' })
+  expect(plain(rateInPool(whole, money, [money]).rated.total.quantity)).toBe('0.1')
 })
 
 test('members of one price sum to the price of the pool, in any order', () => {

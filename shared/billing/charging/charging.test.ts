@@ -7,7 +7,7 @@ import { interval, parseInstant } from '../../time.ts'
 import { fraction, timesFraction } from '../fraction.ts'
 import { zoneOf } from '../periods.ts'
 import { shareOf } from '../proration.ts'
-import { type SeatPart, seatChanges, seatsInAdvance, seatsInArrears } from './seats.ts'
+import { type SeatPart, seatChanges, seatsInAdvance, seatsInArrears, withStatedSeats } from './seats.ts'
 import { billedNow, printedParts, roundedDifference } from './so-far.ts'
 import { defaultUnitsFault, rateUnits, unitsOf } from './units.ts'
 
@@ -46,6 +46,42 @@ describe('seats', () => {
       '03-11 3',
       '03-20 2',
     ])
+  })
+
+  test('seats stated for a time hold then, and otherwise those that were counted', () => {
+    const stated = (start: string, end: string | null, seats: string) => ({
+      start: at(`2026-${start}`),
+      end: end === null ? null : at(`2026-${end}`),
+      seats: decimal(seats),
+    })
+    const base = changes(['2026-03-01', '2'], ['2026-03-20', '5'])
+    const of = (...times: ReturnType<typeof stated>[]) =>
+      withStatedSeats(base, times).map(change => `${days(change.at)} ${plain(change.seats)}`)
+    expect(of()).toEqual(['03-01 2', '03-20 5'])
+    expect(of(stated('03-10', '03-25', '9'))).toEqual(['03-01 2', '03-10 9', '03-20 9', '03-25 5'])
+    expect(of(stated('03-10', '03-20', '9'))).toEqual(['03-01 2', '03-10 9', '03-20 5'])
+    expect(of(stated('02-01', '02-10', '9'))).toEqual(['02-01 9', '02-10 0', '03-01 2', '03-20 5'])
+    expect(of(stated('03-25', null, '0'), stated('03-10', '03-12', '7'))).toEqual([
+      '03-01 2',
+      '03-10 7',
+      '03-12 2',
+      '03-20 5',
+      '03-25 0',
+    ])
+  })
+
+  test('a change at the end of the period is of the next one', () => {
+    const all = changes(['2026-03-01', '3'], ['2026-04-01', '6'])
+    expect(seatsInArrears(all, full).map(text)).toEqual(['03-01..04-01 3'])
+    expect(seatsInAdvance(all, full, []).map(text)).toEqual(['03-01..04-01 3'])
+  })
+
+  test('seats that are paid for from later on leave the days before them to be paid', () => {
+    const all = changes(['2026-03-01', '3'])
+    const paid = [{ from: at('2026-03-11'), seats: decimal('5') }]
+    expect(seatsInAdvance(all, full, paid).map(text)).toEqual(['03-01..04-01 3'])
+    const rising = changes(['2026-03-01', '3'], ['2026-03-15', '6'])
+    expect(seatsInAdvance(rising, full, paid).map(text)).toEqual(['03-01..04-01 3', '03-15..04-01 6 over 5'])
   })
 
   test('in arrears each number is charged for its time; changes outside the period do not cut it', () => {
