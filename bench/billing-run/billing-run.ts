@@ -16,7 +16,7 @@ import { countTrees } from './tree-cpu.ts'
 import { fillUsage } from './usage.ts'
 
 /** Of a customer and meter in the month that is billed, and in the month that runs. */
-const EVENTS = 60
+export const EVENTS = 60
 const EVENTS_NOW = 10
 const PREVIEWS = 40
 const RUN_TIMEOUT_MS = 3_600_000
@@ -34,8 +34,6 @@ export type RunCosts = {
   readonly issued: { readonly seconds: number; readonly invoices: number; readonly costs: Costs }
   readonly workerMiB: number | null
 }
-/** What a simulation of the billed period cost, by processor time a customer. */
-type SimulationCosts = { readonly customers: number; readonly seconds: number; readonly costs: Costs }
 export type PreviewCosts = { readonly p50Ms: number; readonly costs: Costs }
 
 /** Measures runs of so many customers, one after the other, and previews. Prints as it goes. */
@@ -99,10 +97,6 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
       from = to
       if (runs.length > 0 || customers !== WARM_UP) printRun(run)
       runs.push(run)
-      if (process.env['BENCH_SIMULATE'] === '1') {
-        await receiptsMade(database)
-        printSimulation(await simulation(call, database, pids))
-      }
     }
     const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
     printPreview(preview)
@@ -114,7 +108,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
 }
 
 /** Makes them due, and waits until every one was billed and every notice of it relayed. */
-async function oneRun(
+export async function oneRun(
   database: pg.Client,
   of: {
     readonly customers: number
@@ -174,38 +168,6 @@ async function oneRun(
   }
 }
 
-/** Has the receipts of the run's invoices made by the same worker first, so that they are not counted. */
-async function receiptsMade(database: pg.Client): Promise<void> {
-  const startedAt = performance.now()
-  await database.query(`select graphile_worker.add_job('usage-receipts')`)
-  while ((await database.query('select from pinned_inputs where not has_receipt limit 1')).rowCount !== 0) {
-    if (performance.now() - startedAt > RUN_TIMEOUT_MS) throw new Error('the receipts were not made in time')
-    await sleep(POLL_MS)
-  }
-}
-
-/** Rates the last closed period of every customer by the version that they are on, which must change nothing. */
-async function simulation(
-  call: ReturnType<typeof caller>,
-  database: pg.Client,
-  pids: Record<string, number>,
-): Promise<SimulationCosts> {
-  const { rows } = await database.query<{ id: string }>('select id from pricing_plan_versions limit 1')
-  const count = countTrees(pids)
-  const startedAt = performance.now()
-  const { id } = await call('POST', `pricing-plan-versions/${rows[0]?.id}/simulate`, { max_revenue_change: '0' })
-  for (;;) {
-    const { status, result } = await call('GET', `pricing-plan-version-simulations/${id}`)
-    if (status === 'DONE') {
-      const { number_of_customers: customers } = result as { number_of_customers: number }
-      return { customers, seconds: (performance.now() - startedAt) / 1000, costs: count(customers) }
-    }
-    if (status !== 'SCHEDULED' && status !== 'IN_PROGRESS') throw new Error(`the simulation is ${String(status)}`)
-    if (performance.now() - startedAt > RUN_TIMEOUT_MS) throw new Error('the simulation did not end in time')
-    await sleep(POLL_MS)
-  }
-}
-
 /** Previews, one after the other, as a person in a console asks for them. */
 async function previews(
   call: ReturnType<typeof caller>,
@@ -227,7 +189,7 @@ async function previews(
 
 export const total = (costs: Costs): number => Object.values(costs).reduce((sum, each) => sum + each, 0)
 
-const shown = (costs: Costs): string =>
+export const shown = (costs: Costs): string =>
   Object.entries(costs)
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')
@@ -241,12 +203,6 @@ function printRun({ customers, invoices, lines, seconds, costs, issued, workerMi
   console.log(
     `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
-  )
-}
-
-function printSimulation({ customers, seconds, costs }: SimulationCosts): void {
-  console.log(
-    `a simulation of ${customers} customers: ${seconds.toFixed(1)} s, ${total(costs).toFixed(2)} ms of processor time a customer (${shown(costs)})`,
   )
 }
 

@@ -139,7 +139,7 @@ export async function makeTemplate(
 /** The reference of the customer with this number; events carry it. */
 export const customerReference = (number: number): string => `customer-${number}`
 
-type Copied = { readonly customerId: string; readonly subscriptionId: string; readonly number: number }
+export type Copied = { readonly customerId: string; readonly subscriptionId: string; readonly number: number }
 
 /**
  * Customers `from` up to `to`, each with as many subscriptions as `each` says, with a schedule like the template's, none of them due. Of

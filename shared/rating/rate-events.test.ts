@@ -30,6 +30,9 @@ const figures = ({ charges }: RatedPrice): string[] =>
   })
 const money = (bands: readonly BandText[], type = 'FLAT') => priceOf(type, bands, { metric: 'AMOUNT' })
 
+const isOfMoney = ({ bands: [band], pricingType }: PriceConfig): boolean =>
+  band?.percentage !== null || pricingType === 'PASS_THROUGH'
+
 // Two events of 3 and five of 4; of money the same in euros. Every figure is the sum of both sizes.
 test.each<[string, PriceConfig, string[]]>([
   [
@@ -73,7 +76,7 @@ test.each<[string, PriceConfig, string[]]>([
   ],
 ])('%s of events of two sizes', (_, config, expected) => {
   const volume = (quantity: string) =>
-    config.metric === 'AMOUNT'
+    isOfMoney(config)
       ? amountVolume(decimal(quantity), 'EUR', decimal('1'))
       : numberVolume(decimal(quantity), decimal('1'))
   const sizes = [

@@ -7,7 +7,7 @@ import type { PriceConfig } from './rate.ts'
 import { rate } from './rate.ts'
 import { oneEvent, rateEvents } from './rate-events.ts'
 import { EDGES_OF_MONEY, EDGES_OF_NUMBERS, PRINTED } from './testing/edge-prices.ts'
-import { MORE_SYSTEMS_OF_NUMBERS } from './testing/more-system-prices.ts'
+import { MORE_SYSTEMS_OF_MONEY, MORE_SYSTEMS_OF_NUMBERS } from './testing/more-system-prices.ts'
 import { type BandText, priceOf } from './testing/prices.ts'
 import {
   SYSTEMS_OF_EACH,
@@ -73,7 +73,7 @@ describe('worked prices', () => {
   test.each([...SYSTEMS_OF_NUMBERS, ...MORE_SYSTEMS_OF_NUMBERS])('%s', (_form, type, bands, costs) => {
     expect(costsOf(configOf(type, bands, 'NUMBER'), costs)).toBe(costs)
   })
-  test.each(SYSTEMS_OF_MONEY)('%s', (_form, type, bands, costs) => {
+  test.each([...SYSTEMS_OF_MONEY, ...MORE_SYSTEMS_OF_MONEY])('%s', (_form, type, bands, costs) => {
     expect(costsOf(configOf(type, bands, 'AMOUNT'), costs)).toBe(costs)
   })
   test.each(SYSTEMS_OF_EACH)('%s', (_form, type, bands, payments, cost) => {

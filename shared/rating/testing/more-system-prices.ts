@@ -184,4 +184,64 @@ export const MORE_SYSTEMS_OF_NUMBERS: readonly SystemPrice[] = [
     'to:100 at:0.001 | to:1000 at:0.0005 | at:0.00025',
     '0=0 0.5=0.0005 1=0.001 2=0.002 5=0.005 9.999999=0.009999999 10=0.01 10.000001=0.010000001 11=0.011 15=0.015 20=0.02 20.5=0.0205 21=0.021 100=0.1 100.01=0.100005 250=0.175 1000=0.55 1001=0.55025 10000=2.8',
   ],
+  [
+    'Meteroid capacity, included and overage',
+    'TIERED',
+    'to:100 fix:15 | at:0.2',
+    '0=15 1=15 99.5=15 100=15 100.5=15.1 150=25 1000=195',
+  ],
+  ['Orb unit with percent', 'FLAT', 'at:1.25', '0=0 1=1.25 3=3.75 17.6=22 1000=1250'],
+  ['A graduated price that stops', 'TIERED', 'to:10 at:1 | at:0', '0=0 5=5 10=10 11=10 1000=10'],
+  [
+    'Volume with a minimum in each tier',
+    'TOP_TIERED',
+    'to:100 at:1 min:50 | to:1000 at:0.5 min:120 | at:0.25',
+    '0=50 1=50 50=50 51=51 100=100 101=120 240=120 241=120.5 1000=500 1001=250.25',
+  ],
+  [
+    'Data transfer of five tiers, the first one free',
+    'TIERED',
+    'to:1 at:0 | to:10240 at:0.09 | to:51200 at:0.085 | to:153600 at:0.07 | at:0.05',
+    '0=0 0.5=0 1=0 1.5=0.045 10240=921.51 10241=921.595 51200=4403.11 60000=5019.11 153600=11571.11 200000=13891.11',
+  ],
+  [
+    'Tokens by the million',
+    'FLAT',
+    'at:2.5 block:1000000',
+    '0=0 1=0.0000025 999=0.0024975 1000000=2.5 1234567=3.0864175 12345678901=30864.1972525',
+  ],
+  [
+    'Lago graduated whose first tiers are one unit',
+    'TIERED',
+    'to:1 fix:100 | to:2 fix:50 | at:10',
+    '0=100 0.5=100 1=100 1.5=150 2=150 3=160 12=250',
+  ],
+  [
+    'm3ter bands, not cumulative, with a standing charge in each',
+    'TOP_TIERED',
+    'to:50 fix:20 at:0.4 | to:500 fix:10 at:0.3 | fix:0 at:0.2',
+    '0=20 1=20.4 50=40 51=25.3 500=160 501=100.2 2000=400',
+  ],
+  [
+    'Zuora tiered, flat fees and unit prices mixed',
+    'TIERED',
+    'to:10 fix:30 | to:100 at:2 | to:200 fix:75 | at:0.5',
+    '0=30 10=30 11=32 100=210 100.25=285 150=285 200=285 201=285.5 300=335',
+  ],
+]
+
+/** For metered money: `money/events=cost`. */
+export const MORE_SYSTEMS_OF_MONEY: readonly SystemPrice[] = [
+  [
+    'Lago graduated percentage with flat amounts',
+    'TIERED',
+    'to:1000 pct:1 fix:5 | to:5000 pct:2 fix:10 | pct:0.5',
+    '0/0=5 500/1=10 1000/4=15 1000.01/4=25.0002 3333.33/7=71.6666 5000/9=105 12345.67/20=141.72835',
+  ],
+  [
+    'Stripe Connect, a percentage and a price for each payment with a cap',
+    'FLAT',
+    'pct:2.9 at:0.3 max:1000',
+    '0/0=0 100/1=3.2 99.99/3=3.79971 30000/400=990 33448.27/100=999.99983 40000/2=1000',
+  ],
 ]

@@ -13,9 +13,9 @@ import { SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
 import type { Candidate } from './candidate.ts'
 import { changePercentage, differenceView, outcomeOf } from './compare.ts'
 import { breachesOf } from './limits.ts'
-import { type KnownCatalogs, loadFinalInvoices } from './load-closed.ts'
+import { type FinalInvoices, type KnownCatalogs, loadFinalInvoices } from './load-closed.ts'
 import type { SimulationResult } from './schema.ts'
-import { simulateGroup } from './simulate-group.ts'
+import { type Simulated, simulateGroup } from './simulate-group.ts'
 import { candidateOf, getSimulation, isFinished, lockSimulation, moveSimulation } from './simulations.ts'
 import { type Simulation, simulatedCustomers } from './table.ts'
 
@@ -43,12 +43,7 @@ export async function runSimulation(deps: BillingDeps, run: SimulationRun): Prom
     const candidate = await readTenant(deps.database, tenant, async uow =>
       candidateOf(uow, await getSimulation(uow, id)),
     )
-    const catalogs: KnownCatalogs = new Map()
-    while (stop?.aborted !== true) {
-      const going = await runGroupOf(deps, tenant, { id, candidate, catalogs, groupMax })
-      await deps.failpoint?.('simulate.after-group')
-      if (!going) break
-    }
+    await runGroups(deps, tenant, { id, candidate, catalogs: new Map(), groupMax, ...(stop ? { stop } : {}) })
   } catch (error) {
     if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
     throw error
@@ -94,38 +89,100 @@ async function chooseInvoices(uow: Uow, { id, pricing_plan_id: planId, periods }
     group by customer_id, billing_currency`)
 }
 
-type GroupOf = {
+type Groups = {
   readonly id: string
   readonly candidate: Candidate
   readonly catalogs: KnownCatalogs
   readonly groupMax: number
+  readonly stop?: AbortSignal
 }
 
-/** Rates the next customers. False when none is left, or the simulation was stopped. */
-async function runGroupOf(deps: BillingDeps, tenant: Tenant, of: GroupOf): Promise<boolean> {
-  const { id, candidate, catalogs, groupMax } = of
-  const { customers, finals } = await readTenant(deps.database, tenant, async uow => {
+/**
+ * Rates all that are left, in order. While the usage of a group is read and priced, the next one is begun: ClickHouse and the worker
+ * then work at the same time. Ends early when the simulation or its worker was stopped.
+ */
+async function runGroups(deps: BillingDeps, tenant: Tenant, of: Groups): Promise<void> {
+  const begin = (after: string) => {
+    const taken = takeGroup(deps, tenant, { ...of, after })
+    const rated = taken.then(group => rateGroup(deps, tenant, { ...group, candidate: of.candidate }))
+    // Told when its turn comes; until then nobody waits for it.
+    rated.catch(() => undefined)
+    return { taken, rated }
+  }
+  let current = begin('')
+  while (of.stop?.aborted !== true) {
+    const { customers } = await current.taken
+    const last = customers.length === of.groupMax ? customers.at(-1) : undefined
+    const next = last && begin(last.id)
+    try {
+      const rows = await current.rated
+      const going = await storeGroup(deps, tenant, { id: of.id, rows, isLast: !next })
+      await deps.failpoint?.('simulate.after-group')
+      if (going && next) {
+        current = next
+        continue
+      }
+    } catch (error) {
+      await next?.rated.catch(() => undefined)
+      throw error
+    }
+    await next?.rated.catch(() => undefined)
+    return
+  }
+  await current.rated.catch(() => undefined)
+}
+
+type TakenGroup = {
+  readonly customers: readonly { readonly id: string; readonly invoice_ids: readonly string[] }[]
+  readonly finals: FinalInvoices
+}
+
+/** The next customers that are not rated yet, and their invoices. */
+async function takeGroup(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { id, catalogs, groupMax, after }: Groups & { readonly after: string },
+): Promise<TakenGroup> {
+  return await readTenant(deps.database, tenant, async uow => {
     const { platformId, environment } = uow.tenant
     const { rows } = await uow.tx.execute<{ id: string; invoice_ids: string[] }>(sql`
       select id, invoice_ids from simulated_customers
       where platform_id = ${platformId} and environment = ${environment} and simulation_id = ${id} and status = 'SCHEDULED'
+        and id > ${after}
       order by id limit ${groupMax}`)
     const ids = rows.flatMap(row => row.invoice_ids)
     return { customers: rows, finals: await loadFinalInvoices(uow, ids, catalogs) }
   })
-  const found = customers.length === 0 ? new Map() : await simulateGroup(deps, tenant, { finals, candidate })
+}
+
+type RatedRow = { readonly id: string } & ReturnType<typeof customerResult>
+
+async function rateGroup(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { customers, finals, candidate }: TakenGroup & { readonly candidate: Candidate },
+): Promise<RatedRow[]> {
+  const found: Simulated = customers.length === 0 ? new Map() : await simulateGroup(deps, tenant, { finals, candidate })
   const subscriptionOf = new Map(finals.invoices.map(invoice => [invoice.id, invoice.subscriptionId]))
-  const rows = customers.map(({ id: customerRow, invoice_ids: invoiceIds }) => {
+  return customers.map(({ id, invoice_ids: invoiceIds }) => {
     const own = [...new Set(invoiceIds.flatMap(invoice => subscriptionOf.get(invoice) ?? []))]
-    return { id: customerRow, ...customerResult(own.flatMap(subscription => found.get(subscription) ?? [])) }
+    return { id, ...customerResult(own.flatMap(subscription => found.get(subscription) ?? [])) }
   })
+}
+
+/** False when the simulation was stopped. */
+async function storeGroup(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { id, rows, isLast }: { readonly id: string; readonly rows: readonly RatedRow[]; readonly isLast: boolean },
+): Promise<boolean> {
   return await inTenant(deps.database, tenant, ACTOR, async uow => {
     const row = await lockSimulation(uow, id)
     if (row?.status !== 'IN_PROGRESS') return false
     await updateMany(uow, simulatedCustomers, rows)
-    if (rows.length === groupMax) await progress(uow, row)
-    else await finish(uow, row)
-    return rows.length === groupMax
+    if (isLast) await finish(uow, row)
+    else await progress(uow, row)
+    return true
   })
 }
 
