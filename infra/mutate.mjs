@@ -1,6 +1,7 @@
 // `npm run mutate -- shared/rating/models`: mutation testing of money code (a file, a folder, or several). Each change of one
 // expression is tried against the unit tests of the same part of shared/, those that reach it alone. Prints the survivors and the
-// share of changes that tests notice, and writes .tools/mutation.html.
+// share of changes that tests notice, and writes .tools/mutation.html. Of the part's tests those that import the file are run; with
+// MUTATED_TESTS="a.test.ts b.test.ts" only these, where the others are slow.
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -28,7 +29,7 @@ for (const part of PARTS) {
   const { status } = spawnSync(process.execPath, [stryker, 'run', '--mutate', files.join(',')], {
     cwd: ROOT,
     stdio: 'inherit',
-    env: { ...process.env, MUTATED_TESTS: `${part}/**/*.test.ts` },
+    env: { ...process.env, MUTATED_TESTS: process.env.MUTATED_TESTS ?? `${part}/**/*.test.ts` },
   })
   failed ||= status !== 0
 }

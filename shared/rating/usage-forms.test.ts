@@ -107,3 +107,12 @@ test.each([
   const config = price('FLEXIBLE', { minimumAmount: '5', maximumAmount: '100' })
   expect(flexibleFault(config, decimal(chosen))).toBe(fault)
 })
+
+test('FLEXIBLE with one limit has no other', () => {
+  const [least, most] = [price('FLEXIBLE', { minimumAmount: '5' }), price('FLEXIBLE', { maximumAmount: '100' })]
+  expect([least, most].map(of => flexibleFault(of, decimal('1000')))).toEqual([
+    null,
+    'The amount must be at most 100 EUR.',
+  ])
+  expect([least, most].map(of => flexibleFault(of, decimal('1')))).toEqual(['The amount must be at least 5 EUR.', null])
+})
