@@ -51,7 +51,7 @@ export async function simulations(customers: number): Promise<void> {
       await sleep(5_000)
       const [first] = copied
       if (!first) throw new Error('there are no customers')
-      await oneRun(database, { subscriptions: [first.subscriptionId], pids, worker })
+      await oneRun(database, { customers: 1, subscriptions: [first.subscriptionId], pids, worker })
       await copyFinalInvoice(database, copied)
       const { rows } = await database.query<{ id: string }>('select id from pricing_plan_versions limit 1')
       for (let time = 1; time <= TIMES; time += 1) {
