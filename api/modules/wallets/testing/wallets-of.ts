@@ -1,10 +1,14 @@
 // Wallets for tests, created through the API.
 import { expect } from 'vitest'
-import type { Answer, TestTenant } from '../../../testing/harness.ts'
+import { inTenant } from '../../../../shared/database/database.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import type { Answer, ApiHarness, TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { postEntries } from '../ledger/post-entries.ts'
 
 /** What a wallet may hold. */
 export const MONEY = { type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: { default_currency: 'EUR' } } }
@@ -77,3 +81,23 @@ export async function walletsOf({ call, seed }: TestTenant) {
 
   return { billingEntity, creditType, CREDITS, walletType, wallet, grant, balance, entries }
 }
+
+/** Posts entries of a grant without the API. */
+export const postMoves = (
+  api: ApiHarness,
+  { tenant }: TestTenant,
+  of: { readonly wallet: Row; readonly grantId: Id<'wgra'> },
+  moves: readonly (readonly ['RESERVE' | 'RELEASE' | 'SPEND', string])[],
+) =>
+  inTenant(api.database, tenant, { id: null, requestId: null }, async uow => {
+    for (const [move, quantity] of moves)
+      await postEntries(uow, [
+        {
+          walletId: of.wallet['id'],
+          grantId: of.grantId,
+          move,
+          quantity: decimal(quantity),
+          cause: { type: 'REQUEST', id: null },
+        },
+      ])
+  })
