@@ -1,6 +1,6 @@
 // Every price that contradicts itself is refused when it is saved, by the field that is wrong, so none reaches billing. Those that take
 // a database to see are in contradictions.it.test.ts; a pricing period of credits that is wider than what the subscription names, in
-// wallets/spending/credits.it.test.ts. A price in money is divided there (docs/decisions 0028).
+// wallets/spending/credit-prices.it.test.ts. A price in money is divided there (docs/decisions 0028).
 import { expect, test } from 'vitest'
 import { AppError } from '../../../../../shared/errors.ts'
 import { canonicalItems } from '../canonical-items.ts'
