@@ -51,7 +51,7 @@ const ELSEWHERE: Readonly<Partial<Record<EventType, string>>> = {
   'REPROCESS.UPDATED': 'api/modules/billing/reprocess/reprocess.it.test.ts',
   'USER.SECOND_FACTOR_RESET': 'api/modules/accounts/users/reset-second-factor.it.test.ts',
   'USER_INVITATION.ACCEPTED': 'identity/activation/activation.it.test.ts',
-  'WEBHOOK_EVENT.RESENT': 'api/modules/webhooks/log/event-log.it.test.ts',
+  'WEBHOOK_EVENT.RESENT': 'api/modules/webhooks/log/deliveries.it.test.ts',
 }
 
 /** The types named by the calls of `expectPayloads` in a file. */
