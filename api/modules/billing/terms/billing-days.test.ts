@@ -1,4 +1,5 @@
-// A chosen billing day: `billing_anchor` says what the periods of an EXACT subscription count from.
+// The day that the periods of an EXACT subscription count from: `billing_anchor`, and from its start on a schedule that sets a new
+// one (semantics 4.3).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -11,26 +12,35 @@ import {
   type Zone,
   zoneOf,
 } from '../../../../shared/billing/periods.ts'
-import { formatInstant, instantOf } from '../../../../shared/time.ts'
+import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { type Example, exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
+import type { BillingInputs, ScheduleInput } from './billing-inputs.ts'
 import { type InvoiceWindow, invoiceWindows } from './windows.ts'
 
 const anchored = (start: string, billing_anchor: string | null, more: Partial<Example> = {}) => {
   const subscription = { billing_time: 'EXACT' as const, billing_anchor, ...more.subscription }
   return exampleInputs({ start, items: [recurring('100')], ...more, subscription })
 }
-const take = (inputs: ReturnType<typeof exampleInputs>, count: number): InvoiceWindow[] => {
+
+type Placed = Pick<ScheduleInput, 'start_at'> & Partial<ScheduleInput>
+
+/** An EXACT subscription of 100 a month, on schedules that follow each other. */
+function scheduled(placed: readonly Placed[], more: { ahead?: boolean; anchor?: string } = {}): BillingInputs {
+  const items = [recurring('100', { billing_in_advance: more.ahead === true })]
+  const schedules = placed.map((each, index) => ({ end_at: placed[index + 1]?.start_at ?? null, ...each }))
+  const subscription = { billing_time: 'EXACT' as const, billing_anchor: more.anchor ?? null }
+  return exampleInputs({ start: placed[0]?.start_at ?? '', items, schedules, subscription })
+}
+
+function take(inputs: BillingInputs, count: number): InvoiceWindow[] {
   const taken: InvoiceWindow[] = []
-  for (const window of invoiceWindows(inputs)) {
-    taken.push(window)
-    if (taken.length === count) break
-  }
+  for (const window of invoiceWindows(inputs)) if (taken.push(window) === count) break
   return taken
 }
-const cutsOf = (inputs: ReturnType<typeof exampleInputs>, count: number): string[] =>
+const cutsOf = (inputs: BillingInputs, count: number): string[] =>
   take(inputs, count).map(({ cutoffAt }) => formatInstant(cutoffAt))
 
-describe('worked examples', () => {
+describe('billing_anchor', () => {
   test('a month that starts on 11 March and is billed on the 15th: 4 of 28 days, then whole months', () => {
     const [stub, whole] = exampleInvoices(anchored('2026-03-11T00:00:00Z', '2026-01-15T00:00:00Z'), 2)
     expect(linesOf(stub)).toEqual(['2026-03-11..2026-03-15 14.29'])
@@ -115,6 +125,69 @@ describe('worked examples', () => {
   })
 })
 
+describe('a schedule that sets a new billing day', () => {
+  test('the days before the new billing day are prorated, and then months are whole', () => {
+    const inputs = scheduled([
+      { start_at: '2026-02-01T00:00:00Z' },
+      { start_at: '2026-03-20T00:00:00Z', realign: true },
+    ])
+    expect(exampleInvoices(inputs, 4).map(linesOf)).toEqual([
+      ['2026-02-01..2026-03-01 100.00'],
+      // 19 of 31 days.
+      ['2026-03-01..2026-03-20 61.29'],
+      ['2026-03-20..2026-04-20 100.00'],
+      ['2026-04-20..2026-05-20 100.00'],
+    ])
+  })
+
+  test('a trial of fourteen days: the first month that is paid starts when it ends', () => {
+    const inputs = scheduled([
+      { start_at: '2026-03-11T00:00:00Z', trial: true },
+      { start_at: '2026-03-25T00:00:00Z', realign: true },
+    ])
+    expect(exampleInvoices(inputs, 2).map(linesOf)).toEqual([
+      ['2026-03-25..2026-04-25 100.00'],
+      ['2026-04-25..2026-05-25 100.00'],
+    ])
+  })
+
+  test('ahead, the days up to the new day are charged, and on that day a whole month', () => {
+    const inputs = scheduled(
+      [{ start_at: '2026-02-01T00:00:00Z' }, { start_at: '2026-03-20T00:00:00Z', realign: true }],
+      { ahead: true },
+    )
+    expect(exampleInvoices(inputs, 3).map(linesOf)).toEqual([
+      ['2026-02-01..2026-03-01 100.00'],
+      ['2026-03-01..2026-03-20 61.29'],
+      ['2026-03-20..2026-04-20 100.00'],
+    ])
+  })
+
+  test('without it a second schedule keeps the billing day', () => {
+    const inputs = scheduled([{ start_at: '2026-02-01T00:00:00Z' }, { start_at: '2026-03-20T00:00:00Z' }])
+    expect(exampleInvoices(inputs, 3).map(linesOf)).toEqual([
+      ['2026-02-01..2026-03-01 100.00'],
+      ['2026-03-01..2026-03-20 61.29', '2026-03-20..2026-04-01 38.71'],
+      ['2026-04-01..2026-05-01 100.00'],
+    ])
+  })
+
+  test('a schedule after it keeps its day, and that of the first schedule wins over the billing anchor', () => {
+    const cuts = cutsOf(
+      scheduled(
+        [
+          { start_at: '2026-01-10T00:00:00Z', realign: true },
+          { start_at: '2026-01-31T00:00:00Z', realign: true },
+          { start_at: '2026-03-05T00:00:00Z' },
+        ],
+        { anchor: '2025-06-20T00:00:00Z' },
+      ),
+      6,
+    ).map(cut => cut.slice(0, 10))
+    expect(cuts).toEqual(['2026-01-10', '2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'])
+  })
+})
+
 const zones = [
   'UTC',
   'Europe/Amsterdam',
@@ -123,46 +196,62 @@ const zones = [
   'Asia/Kathmandu',
   'America/Santiago',
 ]
-const day = (from: string, to: string) =>
+const hour = (from: string, to: string) =>
   fc
     .integer({ min: Date.parse(from) / 3_600_000, max: Date.parse(to) / 3_600_000 })
-    .map(hour => instantOf(hour * 3_600_000))
+    .map(each => instantOf(each * 3_600_000))
 const lengths = fc.record({
   type: fc.constantFrom('DAY' as const, 'WEEK' as const, 'MONTH' as const, 'YEAR' as const),
   value: fc.integer({ min: 1, max: 5 }),
 })
 
-describe('whatever the start, the anchor, the period and the zone', () => {
-  test('invoices follow each other without gap or overlap, cut on the anchor’s day counted in whole periods', () => {
+describe('whatever the schedules, the anchor, the period and the zone', () => {
+  test('invoices follow each other without gap or overlap, cut on the billing day that holds, counted in whole periods', () => {
     fc.assert(
       fc.property(
         fc.record({
-          start: day('2024-01-01', '2027-12-31'),
-          anchor: day('2022-01-01', '2030-12-31'),
+          starts: fc.uniqueArray(hour('2024-01-01', '2026-12-31'), { minLength: 1, maxLength: 5 }),
+          realigned: fc.infiniteStream(fc.boolean()),
+          anchor: fc.option(hour('2022-01-01', '2030-12-31')),
           length: lengths,
           zone: fc.constantFrom(...zones),
         }),
-        ({ start, anchor, length, zone }) => {
-          const inputs = anchored(formatInstant(start), formatInstant(anchor), {
-            subscription: { billing_period: length },
-          })
-          const local = { ...inputs, customer: { ...inputs.customer, timezone: zone } }
+        ({ starts, realigned, anchor, length, zone }) => {
+          const placed = starts
+            .toSorted((a, b) => a - b)
+            .map((start, index) => {
+              const isRealigned = index > 0 && realigned.next().value === true
+              return { start_at: formatInstant(start), ...(isRealigned ? { realign: true } : {}) }
+            })
+          const inputs = scheduled(placed, anchor === null ? {} : { anchor: formatInstant(anchor) })
           const named = zoneOf(zone) as Zone
-          const windows = take(local, 8)
-          expect(windows[0]?.cutoffAt).toBe(start)
+          const windows = take(
+            {
+              ...inputs,
+              customer: { ...inputs.customer, timezone: zone },
+              subscription: { ...inputs.subscription, billing_period: length },
+            },
+            24,
+          )
+          // What is cut whatever its day: the start, and each new billing day.
+          const set = placed.flatMap(({ start_at, realign }, index) => (realign || index === 0 ? [at(start_at)] : []))
+          const first = anchor ?? set[0] ?? instantOf(0)
+          expect(windows[0]?.cutoffAt).toBe(set[0])
           for (const [index, { cutoffAt, arrears, advance }] of windows.entries()) {
             if (index > 0) expect(arrears?.end).toBe(cutoffAt)
             expect(advance?.start).toBe(cutoffAt)
             expect(windows[index + 1]?.cutoffAt ?? advance?.end).toBe(advance?.end)
-          }
-          const origin = localDateOf(anchor, named)
-          for (const { cutoffAt } of windows.slice(1)) {
+            if (set.includes(cutoffAt)) continue
+            const origin = localDateOf(set.slice(1).findLast(each => each < cutoffAt) ?? first, named)
             const cut = localDateOf(cutoffAt, named)
             expect(cutoffAt).toBe(startOfLocalDay(cut, named))
             expect(timesBetween(origin, cut, length)).not.toBeNull()
             if (length.type === 'MONTH' || length.type === 'YEAR')
               expect(dateParts(cut).day).toBe(Math.min(dateParts(origin).day, dateParts(lastDayOfMonth(cut)).day))
           }
+          const until = windows.at(-1)?.cutoffAt ?? instantOf(0)
+          const cuts = new Set(windows.map(({ cutoffAt }) => cutoffAt))
+          expect(set.filter(each => each <= until && !cuts.has(each))).toEqual([])
         },
       ),
       { numRuns: 300 },
@@ -173,7 +262,7 @@ describe('whatever the start, the anchor, the period and the zone', () => {
     fc.assert(
       fc.property(
         fc.record({
-          start: day('2024-01-01', '2027-12-31'),
+          start: hour('2024-01-01', '2027-12-31'),
           length: lengths,
           zone: fc.constantFrom(...zones),
           times: fc.integer({ min: 0, max: 6 }),
