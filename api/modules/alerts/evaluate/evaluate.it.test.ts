@@ -172,7 +172,7 @@ describe('what is used of an entitlement', () => {
     for (const by of rules) expect(await rig.alertsOf(by)).toHaveLength(1)
   })
 
-  test('is looked at by ACTIVE rules, of the customers they name, in their rig.tenant, while something is granted', async () => {
+  test('is looked at by ACTIVE rules, of the customers they name, in their tenant, while something is granted', async () => {
     const [own, other] = [await rig.granted(), await rig.granted()]
     await rig.use(own, '10', '2026-03-05 00:00:00.000')
     const elsewhere = await rig.watching(own, { number: '10' }, { customer_ids: [other.customerId] })
