@@ -34,7 +34,7 @@ export async function writeNotices(
     if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
     return sql`(${tenant.platformId}, ${tenant.environment}, ${id}, ${event.type}, ${event.type.split('.')[0]}, ${event.objectId},
       ${data}::json, ${dataIn}, ${changes?.text ?? null}::jsonb, ${former?.text ?? null}::jsonb,
-      array(select jsonb_array_elements_text(${JSON.stringify(former?.fields ?? [])}::jsonb)),
+      ${sql.param(former?.fields ?? [])}::text[],
       ${event.metadata === undefined ? null : JSON.stringify(event.metadata)}::jsonb,
       ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null}, ${actor.credentialId ?? null}, ${actor.ip ?? null},
       ${actor.idempotencyKey ?? null}, ${at})`

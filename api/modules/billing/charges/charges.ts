@@ -72,8 +72,21 @@ export type Charge = PriceTerm & {
  * A charge that became due late (for a schedule added to the running period) is therefore billed once, on the next
  * invoice.
  */
-export const chargesOf = (terms: readonly PriceTerm[], window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] =>
-  terms.flatMap(term => chargesOfTerm(term, window, billed))
+export function chargesOf(
+  terms: readonly PriceTerm[],
+  window: InvoiceWindow,
+  billed: ReadonlySet<string>,
+): readonly Charge[] {
+  if (billed.size > 0) return terms.flatMap(term => chargesOfTerm(term, window, billed))
+  const known = unbilled.get(terms) ?? new WeakMap<InvoiceWindow, readonly Charge[]>()
+  unbilled.set(terms, known)
+  const charges = known.get(window) ?? terms.flatMap(term => chargesOfTerm(term, window, billed))
+  known.set(window, charges)
+  return charges
+}
+
+/** Where nothing is billed elsewhere, usage is read for the same charges that are priced then. */
+const unbilled = new WeakMap<readonly PriceTerm[], WeakMap<InvoiceWindow, readonly Charge[]>>()
 
 function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] {
   const { calendar } = term

@@ -59,6 +59,7 @@ export async function saveTogether(
     uow,
     invoices,
     all.flatMap((pending, place) => changesOf(pending, saved[place] ?? pending.row)),
+    'content',
   )
   for (const subject of [INVOICE, INVOICE_CHARGES])
     for (const [place, { stored, row }] of all.entries()) await followSave(uow, subject, saved[place] ?? row, stored)
@@ -88,6 +89,7 @@ const insertInvoices = (uow: Uow, rows: readonly InvoiceRow[]): Promise<void> =>
     uow,
     invoices,
     rows.map(({ custom_fields: _ownTable, ...columns }) => columns),
+    'content',
   )
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
