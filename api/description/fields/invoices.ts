@@ -45,6 +45,7 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'InvoiceCredit.note': 'Why, as it is printed.',
   'InvoiceCreditRequest.note': 'Why. It is printed on the credit note.',
   'InvoiceCreditRequest.periods': 'What to credit, by the places on the invoice. Default: all that is left.',
+  'InvoiceCreditRequest.groups': 'In place of `periods`, for an invoice with one period: what of its groups to credit.',
   'InvoiceCreditRequestPeriod.groups': 'Default: all groups of the period.',
   'InvoiceCreditRequestPeriod.amount': 'How much of the period, spread over its lines. Default: all that is left.',
   'InvoiceCreditRequestGroup.lines': 'Default: all lines of the group.',

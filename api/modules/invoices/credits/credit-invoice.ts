@@ -44,7 +44,7 @@ export async function creditInvoice(uow: Uow, id: Id<'invo'>, body: CreditBody):
       .filter(line => isPaidInCredits(line) && !named.has(line.id))
       .map(({ id }) => id),
   }
-  const chosen = selectCredit(of, body.periods)
+  const chosen = selectCredit(of, body)
   const takesAll = [...of.left].every(([lineId, left]) => amountOf(left, of.basis).eq(chosen.get(lineId) ?? ZERO))
   const rest = leftInTotal(original, credits)
   const document = creditDocument({ ...of, credits: credited }, chosen, takesAll ? rest : null)

@@ -27,7 +27,23 @@ const refused = (field: string, message: string): AppError => new AppError('INVA
  * How much of each line to credit, by its id. Throws INVALID_FIELD, with the path, for what does not exist or is not
  * left.
  */
-export function selectCredit(of: SelectionOf, periods: CreditBody['periods']): Map<string, Decimal> {
+export function selectCredit(
+  of: SelectionOf,
+  { periods, groups }: Pick<CreditBody, 'periods' | 'groups'>,
+): Map<string, Decimal> {
+  if (!groups) return selectPeriods(of, periods)
+  if (periods) throw refused('groups', 'Give periods or groups, not both.')
+  const { length } = of.content.periods
+  if (length !== 1) throw refused('groups', `The invoice has ${length} periods: name those of the groups, in periods.`)
+  try {
+    return selectPeriods(of, [{ period_order: 0, groups }])
+  } catch (error) {
+    const field = error instanceof AppError ? error.details.field : undefined
+    throw error instanceof AppError && field ? error.at(field.replace('periods.0.', '')) : error
+  }
+}
+
+function selectPeriods(of: SelectionOf, periods: CreditBody['periods']): Map<string, Decimal> {
   const chosen = new Map<string, Decimal>()
   const all = of.content.periods
   if (!periods) return wholeInvoice(of)

@@ -126,7 +126,8 @@ describe('a credit note', () => {
     await finalize(tenant, first['id'])
     expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['UNPAID', false, '0.00', '104.87', '40.33', '0.00'])
     const second = await succeed(tenant, 'POST', `${url}/credit`, {
-      periods: [{ period_order: 0, groups: [{ group_order: 0, amount: eur('20.00') }] }],
+      // The groups of the only period.
+      groups: [{ group_order: 0, amount: eur('20.00') }],
     })
     expect(second['invoice_amount_excluding_tax']).toEqual(eur('-20.00'))
     const third = await succeed(tenant, 'POST', `${url}/credit`, { periods: [{ period_order: 0 }] })
@@ -235,6 +236,10 @@ describe('a credit note', () => {
       [{ periods: [one, one] }, 'periods.1.groups.0.lines.0'],
       [{ periods: [] }, 'periods'],
       [{ groups: [] }, 'groups'],
+      [{ groups: [{ group_order: 2 }] }, 'groups.0.group_order'],
+      [{ groups: [{ group_order: 0, lines: [{ line_order: 7 }] }] }, 'groups.0.lines.0.line_order'],
+      [{ groups: [{ group_order: 0, amount: eur('999') }] }, 'groups.0.amount.quantity'],
+      [{ groups: [{ group_order: 0 }], periods: [{ period_order: 0 }] }, 'groups'],
       // A and B alone are 150, and the invoice was 120.
       [
         { periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }, { line_order: 1 }] }] }] },

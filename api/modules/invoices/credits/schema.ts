@@ -19,6 +19,7 @@ export const CreditBody = Shape(
   {
     note: Given(Type.String({ minLength: 1, maxLength: 2_000 })),
     periods: Optional(Type.Array(CreditPeriod, MANY)),
+    groups: Optional(Type.Array(CreditGroup, MANY)),
     force_init_on_hold: Given(Type.Boolean()),
     delivery_date: Given(Timestamp),
     credit_details_source: Given(Source),

@@ -51,7 +51,7 @@ export function creditOf(original: InvoiceView): InvoiceView {
     basis: original.pricing_amount_type,
     currency: original.billing_currency,
   }
-  const chosen = selectCredit(of, undefined)
+  const chosen = selectCredit(of, {})
   if ([...of.left].some(([id, left]) => !amountOf(left, of.basis).eq(chosen.get(id) ?? ZERO))) throw new Error('whole')
   const { content: credited } = creditDocument(of, chosen, null)
   const { base_amount, total_amount } = credited.tax_summary
