@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Call, caller, copyCustomers, makeTemplate } from '../billing-run/platform.ts'
+import { printStatements, resetStatements } from '../billing-run/statements.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import type { Running } from '../processes.ts'
@@ -73,6 +74,9 @@ async function measured(
   call: Call,
   begin: () => ReturnType<Call>,
 ): ReturnType<Call> {
+  const database = new pg.Client({ connectionString: setup.databaseUrl })
+  await database.connect()
+  const isCounted = await resetStatements(database)
   const count = countTrees(pids)
   const startedAt = performance.now()
   const { id } = await begin()
@@ -86,6 +90,8 @@ async function measured(
       console.log(
         `${what} of ${subscriptions} subscriptions of ${customers} customers: ${seconds} s, milliseconds of processor time for each: ${costs.join(', ')}; ${JSON.stringify(counts)}`,
       )
+      if (isCounted) await printStatements(database, subscriptions)
+      await database.end()
       return found
     }
     if (found['status'] === 'ERROR' || performance.now() - startedAt > TIMEOUT_MS)

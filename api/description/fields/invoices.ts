@@ -285,8 +285,9 @@ export const INVOICES: Readonly<Record<string, string>> = {
   processing_only_customer_id: 'Reference of the customer, or its id when it has none.',
   processing_only_customer_resource_id: 'Id of the customer.',
   // Previews and reprocessing
-  first_invoice: 'The same as `invoice`.',
-  'InvoicePreviews.invoice': 'The first invoice from the date on.',
+  first_invoice: 'The first invoice of the subscription by itself.',
+  'InvoicePreviews.invoice':
+    'The first invoice from the date on, as it will be issued: with the lines of the subscriptions that it is combined with.',
   invoice_infos: 'The coming invoices by schedule.',
   'InvoicePreviewsInvoiceInfo.invoices': 'The coming invoices of the schedule.',
   invoices_per_schedule: 'How many invoices to compute for each schedule, from 1 to 12. Default 1.',

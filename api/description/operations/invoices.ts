@@ -13,7 +13,7 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
     'zone. Says how many there are, and names up to ten of them.',
   bulk_actions_create:
     'Chooses the DRAFT invoices with this invoice date that are not on hold, at most 10,000, and makes them FINAL one after the other ' +
-    'in the background. None is combined with those of other subscriptions. Read `bulk_actions_items_read` to see what became of each.',
+    'in the background. Those of subscriptions that combine are issued in one. Read `bulk_actions_items_read` to see what became of each.',
   bulk_actions_items_read:
     'An invoice that could not become FINAL is FAILED, with the reason in `message`. It stops none of the others.',
   invoices_list: 'Shows invoices without periods and lines unless `include_periods` or `include_lines` is true.',
@@ -80,5 +80,6 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
   invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
   invoices_preview:
     'Computes the invoices of a subscription up to a date, from usage that is counted so far and the prices as they are. Use it to ' +
-    'check prices before you activate them, and to show a customer what a period costs so far.',
+    'check prices before you activate them, and to show a customer what a period costs so far. Of a subscription that combines, `invoice` has ' +
+    'the lines of the others too.',
 }

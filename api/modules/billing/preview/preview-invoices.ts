@@ -4,41 +4,32 @@ import { localDateOf } from '../../../../shared/billing/periods.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { groupBy } from '../../../../shared/group-by.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { readPurse } from '../../invoices/funds.ts'
-import type { NewInvoice } from '../../invoices/repository.ts'
-import type { InvoiceView } from '../../invoices/schema.ts'
-import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
+import { UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax-answers/with-answers.ts'
-import { invoiceView } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
-import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
-import { findLateCharges } from '../late/late-charges.ts'
-import type { LateCharge } from '../late/late-usage.ts'
-import { loadChargedAhead } from '../refunds/load-refunds.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
-import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
-import {
-  keyOfRow,
-  keyOfWindow,
-  loadInvoicesOf,
-  SUBSCRIPTION_BILLING,
-  type SubscriptionInvoice,
-} from '../run/subscription-invoices.ts'
+import type { PricedInvoice } from '../run/price-invoice.ts'
+import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
-import { loadManyInputs } from '../terms/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan } from '../terms/windows.ts'
-import { type ReadUsage, readUsage } from '../usage/usage-reader.ts'
-import { type CandidateWindow, type PreviewWindow, previewWindows } from './preview-windows.ts'
+import { combinedPreview } from './preview-combined.ts'
+import { type PreviewWindow, previewWindows } from './preview-windows.ts'
+import {
+  fundsOf,
+  invoiceIdOf,
+  loadPreviewStates,
+  type PreviewState,
+  pricePreview,
+  readPreviews,
+} from './price-previews.ts'
+import { type InvoicePreview, unsavedView } from './unsaved-view.ts'
 
 export type PreviewRequest = {
   readonly pricing_plan_subscription_id: string
@@ -53,50 +44,12 @@ export type Preview = {
     readonly invoices: readonly InvoicePreview[]
   }[]
 }
-export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at'>
-
-/** Everything that the next invoices of a subscription are computed from, but usage. */
-export type PreviewState = {
-  readonly inputs: BillingInputs
-  readonly rows: readonly SubscriptionInvoice[]
-  readonly purse: Awaited<ReturnType<typeof readPurse>>
-  readonly closed: readonly ClosedUsage[]
-  readonly ahead: readonly ChargedAhead[]
-}
 
 /** Throws RESOURCE_NOT_FOUND when the tenant has no such subscription. */
 async function loadPreviewState(uow: ReadUow, subscriptionId: string): Promise<PreviewState> {
   const state = (await loadPreviewStates(uow, [subscriptionId])).get(subscriptionId)
   if (!state) throw missing('PRICING_PLAN_SUBSCRIPTION', subscriptionId)
   return state
-}
-
-/**
- * The same for many subscriptions, in nearly as few statements as for one; a subscription that the tenant does not have is absent. They
- * share one purse.
- */
-export async function loadPreviewStates(
-  uow: ReadUow,
-  subscriptionIds: readonly string[],
-): Promise<Map<string, PreviewState>> {
-  const all = await loadManyInputs(uow, subscriptionIds)
-  const [any] = all.values()
-  if (!any) return new Map()
-  const ids = [...all.keys()]
-  const invoices = await loadInvoicesOf(uow, ids)
-  const invoiceIds = [...invoices.values()]
-    .flat()
-    .filter(isOpenEnded)
-    .map(({ id }) => id)
-  const customerIds = [...all.values()].map(({ customer }) => customer.id)
-  const purse = await readPurse(uow, { customerIds, invoiceIds })
-  const closed = groupBy(await closedForNext(uow, any.platform.late_event_policy, ids), each => each.subscription_id)
-  const states = new Map<string, PreviewState>()
-  for (const [id, inputs] of all) {
-    const ahead = await loadChargedAhead(uow, inputs)
-    states.set(id, { inputs, rows: invoices.get(id) ?? [], purse, closed: closed.get(id) ?? [], ahead })
-  }
-  return states
 }
 
 /**
@@ -130,7 +83,8 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
     pricing_plan_schedule_id: schedule.id,
     invoices: all.filter(({ choice }) => choice.schedules.has(schedule.id)).map(({ view }) => view),
   }))
-  return { invoice: first.view, first_invoice: first.view, invoice_infos: infos }
+  const invoice = await combinedPreview(deps, tenant, { state, choice: first.choice })
+  return { invoice: invoice ?? first.view, first_invoice: first.view, invoice_infos: infos }
 }
 
 type PricedPreview = { readonly choice: PreviewWindow; readonly invoice: PricedInvoice }
@@ -161,56 +115,6 @@ async function pricePreviews(
   })
 }
 
-/** An invoice to preview. */
-export type ChosenPreview = { readonly state: PreviewState; readonly choice: CandidateWindow }
-type ReadPreview = ChosenPreview & { readonly late: readonly LateCharge[]; readonly usage: ReadUsage }
-
-/** Reads what the invoices bill, of one subscription or many: the usage of all in one query. In their order. */
-export async function readPreviews<T extends ChosenPreview>(
-  deps: BillingDeps,
-  tenant: Tenant,
-  chosen: readonly T[],
-): Promise<(T & ReadPreview)[]> {
-  // At most one invoice of a subscription bills late usage.
-  const withLate = await Promise.all(
-    chosen.map(async each => {
-      const { inputs, closed } = each.state
-      const { takesLate, window } = each.choice
-      const of = { tenant, inputs, terms: resolveTerms(inputs), closed, key: keyOfWindow(window) }
-      return { ...each, late: takesLate && closed.length > 0 ? await findLateCharges(deps, of) : [] }
-    }),
-  )
-  return await Promise.all(
-    withLate.map(async each => {
-      const charges = [...each.choice.charges, ...each.late.map(({ charge }) => charge)]
-      return { ...each, usage: await readUsage(deps, { tenant, inputs: each.state.inputs, charges }) }
-    }),
-  )
-}
-
-/** The invoice, as if no other were to be paid before it. */
-export function pricePreview(read: ReadPreview): PricedInvoice {
-  const { choice, late, usage } = read
-  const { inputs, ahead, purse } = read.state
-  return priceInvoice(inputs, {
-    terms: resolveTerms(inputs),
-    window: choice.window,
-    billed: choice.billed,
-    ...usage,
-    late,
-    refunds: refundsIn(choice.window, refundTimes(inputs), ahead),
-    ...purse.payers(fundsOf(read)),
-    finalizedAt: null,
-  })
-}
-
-/** The invoice that stands for the period already; null when there is none. */
-const invoiceIdOf = ({ state, choice }: ChosenPreview): string | null =>
-  state.rows.find(row => isOpenEnded(row) && keyOfRow(row) === keyOfWindow(choice.window))?.id ?? null
-
-const fundsOf = (of: ChosenPreview) =>
-  fundsRequest(of.state.inputs, { window: of.choice.window, invoiceId: invoiceIdOf(of) })
-
 /** An invoice of these inputs that is not saved. */
 export function previewView(
   inputs: BillingInputs,
@@ -240,30 +144,4 @@ export function previewView(
     },
     { tenant, now },
   )
-}
-
-/** An invoice as it would be shown, of columns that are not saved. */
-export function unsavedView(
-  columns: NewInvoice,
-  { tenant, now }: { readonly tenant: Tenant; readonly now: Instant },
-): InvoicePreview {
-  const time = formatInstant(now)
-  const {
-    id: _id,
-    created_at: _created,
-    updated_at: _updated,
-    ...view
-  } = invoiceView(
-    {
-      ...columns,
-      platform_id: tenant.platformId,
-      environment: tenant.environment,
-      id: 'invo_',
-      created_at: time,
-      updated_at: time,
-      custom_fields: [],
-    },
-    now,
-  )
-  return view
 }

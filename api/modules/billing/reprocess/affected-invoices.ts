@@ -19,7 +19,7 @@ export function affectedBy(uow: ReadUow, reach: Reach): SQL {
     ancestorsOf({ platformId: sql`${platformId}`, environment: sql`${environment}`, customerId: sql`${customer_id}` })
   return sql`v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT')
     ${invoice_id === null ? sql`` : sql`and v.id = ${invoice_id}`}
-    ${customer_id === null ? sql`` : sql`and ${usedBy(customers())}`}
+    ${customer_id === null ? sql`` : sql`and v.id in (${billedTo(uow, customers())})`}
     and ${collectsWithin(sql`${start_at}::timestamptz`, sql`${end_at}::timestamptz`)}`
 }
 
@@ -33,6 +33,20 @@ export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
     }),
   )})
   and ${collectsWithin(sql`r.start_at`, sql`r.end_at`)}`
+
+/**
+ * The ids of the invoices that `usedBy` is true of. Found from the customers, so that it costs the same however many invoices of others
+ * are not FINAL.
+ */
+function billedTo(uow: ReadUow, customers: SQL): SQL {
+  const here = (table: 'i' | 's') => {
+    const of = sql.raw(table)
+    return sql`${of}.platform_id = ${uow.tenant.platformId} and ${of}.environment = ${uow.tenant.environment}`
+  }
+  return sql`select i.id from invoices i where ${here('i')} and i.customer_id in (${customers})
+    union all select i.id from pricing_plan_subscriptions s join invoices i on ${here('i')} and i.pricing_plan_subscription_id = s.id
+      where ${here('s')} and s.customer_id in (${customers}) and s.forward_customer_id is not null`
+}
 
 /** Whether the invoice `v` bills usage of these customers. Another customer may get the invoice. */
 function usedBy(customers: SQL): SQL {

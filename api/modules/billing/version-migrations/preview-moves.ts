@@ -7,14 +7,14 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { moveToVersion, type VersionMove } from '../../subscriptions/succession/move-to-version.ts'
+import { findWindow } from '../preview/preview-windows.ts'
 import {
   type ChosenPreview,
   loadPreviewStates,
   type PreviewState,
   pricePreview,
   readPreviews,
-} from '../preview/preview-invoices.ts'
-import { findWindow } from '../preview/preview-windows.ts'
+} from '../preview/price-previews.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { ACTOR } from '../run/run-group.ts'
 import { keyOfWindow } from '../run/subscription-invoices.ts'

@@ -87,6 +87,11 @@ const finalOf = async (one: Billed): Promise<Row> => {
   return final as Row
 }
 
+const previewOf = ({ subscriptionId }: Billed, start_at?: string) =>
+  succeed(tenant, 'POST', '/v1/invoices/preview', {
+    pricing_plan_subscription_id: subscriptionId,
+    ...(start_at === undefined ? {} : { start_at }),
+  })
 /** What verifying an invoice finds. */
 const verified = (id: unknown) => verifyInvoice(deps, tenant.tenant, idOf('invo', String(id)))
 const patch = (url: string, body: object) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
@@ -106,9 +111,18 @@ describe('subscriptions that combine', () => {
       [expect.objectContaining({ pricing_plan_subscription_ids: [other.subscriptionId] })],
     ])
     await run(all, APRIL)
+    const preview = await previewOf(other, '2026-03-10T00:00:00Z')
     // The run of one bills the others with it.
     await run([one], FINAL)
     const final = await finalOf(one)
+    expect(shown(preview['invoice'])).toEqual(shown(final))
+    expect(preview['invoice']).toMatchObject({
+      status: 'DRAFT',
+      pricing_plan_subscription_ids: ids(all).toSorted(),
+      combined_invoice_ids: final['combined_invoice_ids'],
+      open_invoice_amount: final['open_invoice_amount'],
+    })
+    expect(preview['first_invoice'].pricing_plan_subscription_id).toBe(other.subscriptionId)
     expect(await finalOf(other)).toEqual(final)
     expect(final).toMatchObject({
       pricing_plan_subscription_id: null,
@@ -148,6 +162,10 @@ describe('subscriptions that combine', () => {
     for (const each of [both, held]) for (const time of [MARCH, APRIL]) await run(each, time)
     const [first, onHold] = [await draft(both[0]), await draft(held[0])]
     await patch(`invoices/${onHold['id']}`, { on_hold: true })
+    for (const each of held) {
+      const { invoice, first_invoice } = await previewOf(each, START)
+      expect(invoice).toEqual(first_invoice)
+    }
     const items = await bulk(first['invoice_date'])
     const succeeded = items.filter(({ status }) => status === 'SUCCEEDED').map(each => each['target_resource'].id)
     const final = await finalOf(both[0])

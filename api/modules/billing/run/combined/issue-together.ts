@@ -98,46 +98,61 @@ function archived({ draft, final: { row, lines } }: Issue, id: Id<'invo'>, now: 
   return changed(draft, now, values, lines ?? undefined)
 }
 
+/** What a document of several invoices is computed from. */
+export type Joinable = Pick<Issue, 'inputs' | 'request'> & {
+  readonly draft: { readonly row: Pick<InvoiceRow, 'id'> }
+  readonly final: { readonly row: Pick<InvoiceRow, 'content'> }
+}
+type Joinables = readonly [Joinable, ...Joinable[]]
+
 /**
  * The document of them. What wallets pay before tax stays with each invoice, from the grants of its own time; what they
  * pay after tax, they pay of the document instead.
  */
-function combine(own: Issues, { tenant, now, purse }: Of): Combined {
+export function joinIssues(own: Joinables, purse: Purse) {
   const [first, ...others] = own
-  const parts = [partOf(first), ...others.map(partOf)] as const
   const request = requestOf(own)
   takeBeforeTax(own, purse)
   const { balances } = purse.payers(request)
-  const joined = joinInvoices(parts, balances)
+  return { joined: joinInvoices([partOf(first), ...others.map(partOf)], balances), request, balances }
+}
+
+function combine(own: Issues, { tenant, now, purse }: Of): Combined {
+  const { joined, request, balances } = joinIssues(own, purse)
   const pending = pendingOf(own, joined, { tenant, now })
   purse.take({ ...request, invoiceId: pending.row.id }, { ...joined.columns.content, periods: [] })
   return { pending, balances }
 }
 
 /** In the order in which it is posted when they are saved. */
-function takeBeforeTax(own: Issues, purse: Purse): void {
+function takeBeforeTax(own: Joinables, purse: Purse): void {
   const all = own.map(each => ({ request: ownRequest(each), content: withoutBalances(each.final.row) }))
   for (const { request, content } of all) purse.take(request, { ...content, periods: [] })
   for (const { request, content } of all.toSorted((a, b) => fewestFirst(a.request.service, b.request.service)))
     purse.take(request, content)
 }
 
-const partOf = ({ inputs, request, draft }: Issue): Part => ({
+const partOf = ({ inputs, request, draft }: Joinable): Part => ({
   invoiceId: draft.row.id,
   subscriptionId: inputs.subscription.id,
   priced: priceBeforeDocument(inputs, request),
 })
 
-const ownRequest = ({ inputs, request: { window }, draft }: Issue): FundsRequest & { readonly invoiceId: string } => ({
+const ownRequest = ({
+  inputs,
+  request: { window },
+  draft,
+}: Joinable): FundsRequest & { readonly invoiceId: string } => ({
   ...fundsRequest(inputs, { window, invoiceId: draft.row.id }),
   invoiceId: draft.row.id,
 })
 
-const withoutBalances = ({ content: { wallet_balances: _paid, ...content } }: InvoiceRow): InvoiceRow['content'] =>
-  content
+const withoutBalances = ({
+  content: { wallet_balances: _paid, ...content },
+}: Pick<InvoiceRow, 'content'>): InvoiceRow['content'] => content
 
 /** What all of them need from a purse, for the whole time that they bill. */
-function requestOf(own: Issues): FundsRequest {
+function requestOf(own: Joinables): FundsRequest {
   const services = own.map(each => ownRequest(each).service)
   const start = instantOf(Math.min(...services.map(service => service.start)))
   const end = instantOf(Math.max(...services.map(service => service.end)))

@@ -1,0 +1,130 @@
+// The one invoice that will be issued for several subscriptions of a customer that combine, as it would be if they were issued now.
+import { localDateOf } from '../../../../shared/billing/periods.ts'
+import { readTenant } from '../../../../shared/database/database.ts'
+import { plain } from '../../../../shared/decimal.ts'
+import { idOf } from '../../../../shared/ids.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at, instantOf } from '../../../../shared/time.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
+import type { InvoiceColumns } from '../../invoices/table.ts'
+import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
+import { requireAnswers } from '../../invoices/tax-answers/with-answers.ts'
+import { hasLines } from '../../invoices/view.ts'
+import { paidByBalances } from '../../invoices/wallet-uses.ts'
+import { COMBINED_BILLING, type Joinable, joinIssues } from '../run/combined/issue-together.ts'
+import { combinedAt, sameDocument } from '../run/combined/match.ts'
+import { siblingsOf } from '../run/combined/siblings.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import { priceInvoice } from '../run/price-invoice.ts'
+import { keyOfRow, keyOfWindow } from '../run/subscription-invoices.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { findWindow } from './preview-windows.ts'
+import {
+  type ChosenPreview,
+  fundsOf,
+  invoiceIdOf,
+  loadPreviewStates,
+  type PreviewState,
+  previewRequest,
+  type ReadPreview,
+  readPreviews,
+} from './price-previews.ts'
+import { type InvoicePreview, unsavedView } from './unsaved-view.ts'
+
+/**
+ * The invoice that this one is issued in; null where it is issued by itself: its subscription does not combine, it is on hold, or no
+ * other subscription bills something that ends with it and agrees in what a document has once.
+ */
+export async function combinedPreview(
+  deps: BillingDeps,
+  tenant: Tenant,
+  { state, choice }: ChosenPreview,
+): Promise<InvoicePreview | null> {
+  const { inputs } = state
+  const place = combinedAt(inputs, choice.window)
+  if (place === null) return null
+  const states = await readTenant(deps.database, tenant, async uow => {
+    const ids = await siblingsOf(uow, idOf('ppsu', inputs.subscription.id))
+    return ids.length < 2 ? new Map<string, PreviewState>() : await loadPreviewStates(uow, ids)
+  })
+  const chosen = [...states.values()].flatMap(each => sameTime(each, choice.window.cutoffAt, place))
+  if (chosen.length < 2) return null
+  // In the order in which a run prices them: what wallets pay of one is not there for the next.
+  const parts = (await readPreviews(deps, tenant, chosen))
+    .map(partOf)
+    .filter(({ columns }) => hasLines(columns.content))
+  const own = parts.find(each => each.inputs.subscription.id === inputs.subscription.id)
+  if (!own) return null
+  const [first, ...others] = parts
+    .filter(({ columns }) => sameDocument(columns) === sameDocument(own.columns))
+    .toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
+  if (!first || others.length === 0) return null
+  const { joined } = joinIssues([first, ...others], own.purse)
+  const stored = new Set([first, ...others].flatMap(each => each.stored ?? []))
+  const { combined_invoice_ids: all = [], ...content } = joined.columns.content
+  const now = deps.database.clock.now()
+  requireAnswers([content], localDateOf(now, zoneOfParties(inputs)))
+  return unsavedView(
+    {
+      ...UNTOUCHED,
+      ...joined.columns,
+      content: { ...content, combined_invoice_ids: all.filter(id => stored.has(id)) },
+      invoice_number: null,
+      status: at(joined.columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
+      producer: COMBINED_BILLING,
+      type: 'STANDARD',
+      billing_type: billingTypeOf(inputs),
+      customer_id: idOf('cust', inputs.customer.id),
+      billing_entity_id: idOf('bill', inputs.billing_entity.id),
+      pricing_plan_subscription_id: null,
+      holds_period: false,
+      on_hold: false,
+      payment_status: 'UNPAID',
+      wallet_amount: plain(paidByBalances(content)),
+      inputs_hash: '',
+      finalize_at: null,
+      updated_to_final_at: null,
+      to_be_reprocessed_at: null,
+    },
+    { tenant, now },
+  )
+}
+
+/** Its invoice that ends at the same moment, unless that is issued already or on hold. */
+function sameTime(state: PreviewState, cutoffAt: number, place: string): ChosenPreview[] {
+  const { inputs, rows } = state
+  const terms = resolveTerms(inputs)
+  const found = findWindow({ inputs, terms, rows, from: instantOf(cutoffAt - 1) }, ({ window }) => {
+    return combinedAt(inputs, window) === place
+  })
+  if (!found) return []
+  const row = rows.find(each => keyOfRow(each) === keyOfWindow(found.window))
+  const isHeld = row ? !isOpenEnded(row) || row.on_hold : inputs.subscription.init_invoice_on_hold
+  return isHeld ? [] : [{ state, choice: found }]
+}
+
+type Part = Joinable & {
+  readonly columns: InvoiceColumns
+  readonly stored: string | null
+  readonly purse: PreviewState['purse']
+}
+
+function partOf(read: ReadPreview): Part {
+  const { inputs, purse } = read.state
+  const request = previewRequest(read)
+  const { columns } = priceInvoice(inputs, request)
+  const stored = invoiceIdOf(read)
+  // One that is not stored needs a name of its own in the purse alone.
+  const id = idOf('invo', stored ?? `invo_${inputs.subscription.id}`)
+  purse.take({ ...fundsOf(read), invoiceId: id }, columns.content)
+  return {
+    inputs,
+    request,
+    purse,
+    draft: { row: { id } },
+    final: { row: { content: columns.content } },
+    columns,
+    stored,
+  }
+}

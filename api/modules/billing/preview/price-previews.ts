@@ -1,0 +1,111 @@
+// Prices invoices that subscriptions will have, one subscription or many: their inputs in a few statements, their usage in one query.
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { readPurse } from '../../invoices/funds.ts'
+import { isOpenEnded } from '../../invoices/table.ts'
+import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
+import { findLateCharges } from '../late/late-charges.ts'
+import type { LateCharge } from '../late/late-usage.ts'
+import { loadChargedAhead } from '../refunds/load-refunds.ts'
+import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { fundsRequest } from '../run/advance-invoices.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import type { InvoiceRequest } from '../run/invoice-request.ts'
+import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import { keyOfRow, keyOfWindow, loadInvoicesOf, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { loadManyInputs } from '../terms/load-inputs.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { type ReadUsage, readUsage } from '../usage/usage-reader.ts'
+import type { CandidateWindow } from './preview-windows.ts'
+
+/** Everything that the next invoices of a subscription are computed from, but usage. */
+export type PreviewState = {
+  readonly inputs: BillingInputs
+  readonly rows: readonly SubscriptionInvoice[]
+  readonly purse: Awaited<ReturnType<typeof readPurse>>
+  readonly closed: readonly ClosedUsage[]
+  readonly ahead: readonly ChargedAhead[]
+}
+
+/**
+ * What many subscriptions are previewed from, in nearly as few statements as for one; a subscription that the tenant does not have is
+ * absent. They share one purse.
+ */
+export async function loadPreviewStates(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, PreviewState>> {
+  const all = await loadManyInputs(uow, subscriptionIds)
+  const [any] = all.values()
+  if (!any) return new Map()
+  const ids = [...all.keys()]
+  const invoices = await loadInvoicesOf(uow, ids)
+  const invoiceIds = [...invoices.values()]
+    .flat()
+    .filter(isOpenEnded)
+    .map(({ id }) => id)
+  const customerIds = [...all.values()].map(({ customer }) => customer.id)
+  const purse = await readPurse(uow, { customerIds, invoiceIds })
+  const closed = groupBy(await closedForNext(uow, any.platform.late_event_policy, ids), each => each.subscription_id)
+  const states = new Map<string, PreviewState>()
+  for (const [id, inputs] of all) {
+    const ahead = await loadChargedAhead(uow, inputs)
+    states.set(id, { inputs, rows: invoices.get(id) ?? [], purse, closed: closed.get(id) ?? [], ahead })
+  }
+  return states
+}
+
+/** An invoice to preview. */
+export type ChosenPreview = { readonly state: PreviewState; readonly choice: CandidateWindow }
+export type ReadPreview = ChosenPreview & { readonly late: readonly LateCharge[]; readonly usage: ReadUsage }
+
+/** Reads what the invoices bill, of one subscription or many: the usage of all in one query. In their order. */
+export async function readPreviews<T extends ChosenPreview>(
+  deps: BillingDeps,
+  tenant: Tenant,
+  chosen: readonly T[],
+): Promise<(T & ReadPreview)[]> {
+  // At most one invoice of a subscription bills late usage.
+  const withLate = await Promise.all(
+    chosen.map(async each => {
+      const { inputs, closed } = each.state
+      const { takesLate, window } = each.choice
+      const of = { tenant, inputs, terms: resolveTerms(inputs), closed, key: keyOfWindow(window) }
+      return { ...each, late: takesLate && closed.length > 0 ? await findLateCharges(deps, of) : [] }
+    }),
+  )
+  return await Promise.all(
+    withLate.map(async each => {
+      const charges = [...each.choice.charges, ...each.late.map(({ charge }) => charge)]
+      return { ...each, usage: await readUsage(deps, { tenant, inputs: each.state.inputs, charges }) }
+    }),
+  )
+}
+
+/** The invoice, as if no other were to be paid before it. */
+export const pricePreview = (read: ReadPreview): PricedInvoice => priceInvoice(read.state.inputs, previewRequest(read))
+
+/** What it is priced from. */
+export function previewRequest(read: ReadPreview): InvoiceRequest {
+  const { choice, late, usage } = read
+  const { inputs, ahead, purse } = read.state
+  return {
+    terms: resolveTerms(inputs),
+    window: choice.window,
+    billed: choice.billed,
+    ...usage,
+    late,
+    refunds: refundsIn(choice.window, refundTimes(inputs), ahead),
+    ...purse.payers(fundsOf(read)),
+    finalizedAt: null,
+  }
+}
+
+/** The invoice that stands for the period already; null when there is none. */
+export const invoiceIdOf = ({ state, choice }: ChosenPreview): string | null =>
+  state.rows.find(row => isOpenEnded(row) && keyOfRow(row) === keyOfWindow(choice.window))?.id ?? null
+
+export const fundsOf = (of: ChosenPreview) =>
+  fundsRequest(of.state.inputs, { window: of.choice.window, invoiceId: invoiceIdOf(of) })
