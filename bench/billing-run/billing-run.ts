@@ -71,7 +71,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
   // So that the invoice of the month before goes FINAL in the run that makes it.
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
   await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
-  const each = process.env['BENCH_COMBINE'] === '1' ? 2 : 1
+  const each = Number(process.env['BENCH_COMBINE'] ?? 1)
   const terms = each === 1 ? {} : { combine: true }
   const template = await makeTemplate(call, new Date(last.start).toISOString(), undefined, terms)
   const database = new pg.Client({ connectionString: setup.databaseUrl })
