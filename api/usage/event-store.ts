@@ -9,7 +9,8 @@ import { tooLong } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
-import { countStoredEvents, type EventFilter, listStoredEvents, readBeyond } from './list/list-stored-events.ts'
+import { countStoredEvents, listStoredEvents, readBeyond } from './list/list-stored-events.ts'
+import type { EventFilter } from './list/sources.ts'
 import { receivedEvents, repeatsByMinute } from './received-events.ts'
 import { type EventKey, type FoundEvent, findStoredEvent, type StoredEvent } from './stored-events.ts'
 import { waitForUsage } from './up-to-date.ts'
@@ -26,8 +27,14 @@ export type EventStore = {
   find(tenant: Tenant, idHash: string): Promise<FoundEvent | null>
   /** Those of these ids that the tenant has an event of, deleted or not. */
   used(tenant: Tenant, idHashes: readonly string[]): Promise<ReadonlySet<string>>
-  /** A page of the records that match, newest first; `ended` when it is known that none follows it. */
-  list(tenant: Tenant, page: EventPage): Promise<{ events: readonly StoredEvent[]; ended: boolean }>
+  /**
+   * A page of the records that match, newest first; `ended` when it is known that none follows it, and how many match where the page
+   * told.
+   */
+  list(
+    tenant: Tenant,
+    page: EventPage,
+  ): Promise<{ events: readonly StoredEvent[]; ended: boolean; total: number | null }>
   /** How many records match, no further than LIST_DEPTH. */
   count(tenant: Tenant, filter: EventFilter): Promise<number>
   /** Where the record stands that a cursor names; null when the tenant has none. */

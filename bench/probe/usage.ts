@@ -5,7 +5,7 @@ import { customersOf, METER, type Run, timesOf, VALUE } from './scenarios.ts'
 import type { Target } from './target.ts'
 
 /** A list tells how many match up to here. */
-const LIST_DEPTH = 10_000
+const LIST_DEPTH = 50_000
 const SETTLES_WITHIN_MS = 90_000
 const STEADY_POLLS = 3
 const POLL_MS = 1_000

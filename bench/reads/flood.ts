@@ -48,9 +48,18 @@ try {
   const lists: Readonly<Record<string, string>> = {
     'fifty events': 'events?limit=50',
     'fifty events, page 200': 'events?limit=50&page=200',
+    'fifty events, page 1,000': 'events?limit=50&page=1000',
+    'fifty events after a cursor': `events?limit=50&starting_after=${await oldestOf('events?limit=50&page=1000')}`,
     'fifty events of a meter': `events?limit=50&meter_id=${METER_REFERENCE}`,
     'fifty events of a customer and month': `events?limit=50&customer_id=${eventCustomer(7)}&timestamp=${month}`,
     'fifty events by verdict': 'events?limit=50&processed_details_type=NOT_MATCHED',
+  }
+  async function oldestOf(path: string): Promise<string> {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/${path}`, { headers: { 'x-api-key': setup.apiKey } })
+    const { data } = (await answer.json()) as { data?: readonly { readonly id: string }[] }
+    const id = data?.at(-1)?.id
+    if (id === undefined) throw new Error(`${path}: ${answer.status}; give at least 50,000 events`)
+    return id
   }
   const read = async (name: string, path: string): Promise<number> => {
     const startedAt = performance.now()

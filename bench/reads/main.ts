@@ -82,6 +82,7 @@ try {
     { name: 'fifty invoices', path: 'invoices?limit=50', busy: true },
     { name: 'fifty events', path: 'events?limit=50' },
     { name: 'fifty events, page 200', path: 'events?limit=50&page=200' },
+    { name: 'fifty events, page 1,000', path: 'events?limit=50&page=1000' },
     { name: 'fifty events after a cursor', path: `events?limit=50&starting_after=${event?.id}` },
     {
       name: 'fifty events of a customer and month',

@@ -12,7 +12,7 @@ export const USAGE_OPERATIONS: Readonly<Record<string, string>> = {
   events_ingest_batch: 'Another address of `events_ingest_list`.',
   events_list:
     'Each event comes with `processed_details`, which says whether it is billed, a duplicate, or not matched, and why. Pages reach ' +
-    'the newest 10,000 events that match. To read further, follow `links.next` of an answer with `starting_after`.',
+    'the newest 50,000 events that match, by NOT_MATCHED or DEFAULT 10,000. To read further, follow `links.next` of an answer with `starting_after`.',
   events_get:
     'A reference may contain any character; encode it for the path. The answer is the event that counts, not its repeats.',
   events_event_trace_read:

@@ -1,6 +1,5 @@
 // Lists of events: which records a page holds, whole, in order of time. Reads are bounded whatever a tenant has stored: a list reaches
 // LIST_DEPTH events, and as much time is looked through as lately held enough.
-import { eventHash } from '../../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
@@ -13,23 +12,16 @@ import {
   type OrderedAt,
   orderedAt,
 } from '../event-cursor.ts'
-import {
-  DUPLICATE_EXTRAS,
-  DUPLICATE_REPEAT,
-  EVENT_EXTRAS,
-  EVENT_REPEAT,
-  FEW_ROWS,
-  RECORD_COLUMNS,
-  type RecordRow,
-  recordOf,
-  type StoredEvent,
-} from '../stored-events.ts'
-import { byCustomer, instantSql, tenantFilter, type UsageFilter } from '../usage-sql.ts'
+import { FEW_ROWS, RECORD_COLUMNS, type RecordRow, recordOf, type StoredEvent } from '../stored-events.ts'
+import { tenantFilter } from '../usage-sql.ts'
 import { createLongLists } from './long-lists.ts'
+import { createPaces } from './paces.ts'
+import { createShortLists, WHOLE_MAX } from './short-lists.ts'
+import { type EventFilter, sourcesOf } from './sources.ts'
 import { createListWindows } from './windows.ts'
 
 /** A list reaches this many of the newest events. Use a narrower filter to find older ones. */
-export const LIST_DEPTH = 10_000
+export const LIST_DEPTH = 50_000
 /** From here on what a page skips is read by itself: whole records are several times as much. */
 const DEEP = 500
 /** A statement that takes longer is given up, and the refusal says to narrow the list. */
@@ -40,46 +32,75 @@ const DAY_MS = 24 * 3_600_000
 const ofPlatforms = createListWindows(15 * 60_000)
 const ofCustomers = createListWindows(14 * DAY_MS)
 const long = createLongLists()
-
-export type EventFilter = {
-  readonly customerKeys?: readonly string[] | undefined
-  readonly meterReference?: string | undefined
-  readonly reference?: string | undefined
-  readonly deleted?: boolean | undefined
-  /** Only duplicates, or none of them. */
-  readonly duplicate?: boolean | undefined
-  readonly from?: Instant | undefined
-  readonly before?: Instant | undefined
-}
+const short = createShortLists()
+/** How much time an event took in the list that was read deepest lately; a deep page looks through a tenth more than that. */
+const paces = createPaces()
 
 /** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */
 const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
   max_execution_time = ${EXECUTION_SECONDS_MAX}`
 
-/** A page of the records that match, newest first; `ended` when it is known that none follows it. */
-export async function listStoredEvents(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  query: { readonly filter: EventFilter; readonly now: Instant; readonly limit: number; readonly offset: number },
-): Promise<{ events: StoredEvent[]; ended: boolean }> {
-  const { filter, now, limit, offset } = query
+type Page = { readonly filter: EventFilter; readonly now: Instant; readonly limit: number; readonly offset: number }
+/** `ended`: it is known that none follows. `total`: how many match, where reading the page told. */
+type StoredPage = { readonly events: StoredEvent[]; readonly ended: boolean; readonly total: number | null }
+
+/** A page of the records that match, newest first. */
+export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant, page: Page): Promise<StoredPage> {
+  const { filter, now, limit, offset } = page
+  if (filter.customerKeys !== undefined && short.has(tenant, filter)) {
+    const whole = await readWhole(client, tenant, page)
+    if (whole) return whole
+  }
   const end = Math.min(filter.before ?? Number.POSITIVE_INFINITY, now)
-  const newest = <T>(limit: number, offset: number, read: (page: Reading) => Promise<T[]>) =>
-    nearest(tenant, { filter, wanted: limit + offset, limit }, length => {
-      if (length !== null && end - length <= (filter.from ?? 0)) return null
-      const within = length === null ? filter : { ...filter, from: instantOf(end - length) }
-      return read({ filter: within, limit, offset, few: length !== null })
-    })
+  const within = (length: number | null): EventFilter | null => {
+    if (length === null) return filter
+    return end - length <= (filter.from ?? 0) ? null : { ...filter, from: instantOf(end - length) }
+  }
   if (offset < DEEP) {
-    const { found, whole } = await newest(limit, offset, page => readRecords(client, tenant, page))
-    return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0) }
+    const { found, whole } = await nearest(tenant, { filter, wanted: limit + offset, limit }, length => {
+      const lately = within(length)
+      return lately && readRecords(client, tenant, { filter: lately, limit, offset, few: length !== null })
+    })
+    return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0), total: null }
   }
   // What is skipped is skipped by what orders it; whole records are read from there on.
-  const [before] = (await newest(1, offset - 1, page => readPlaces(client, tenant, page))).found
-  if (!before) return { events: [], ended: false }
+  const last = (within: EventFilter, few: boolean): Promise<OrderedAt[]> =>
+    readPlaces(client, tenant, { filter: within, limit: 1, offset: offset - 1, few })
+  const pace = within(paces.of(tenant, filter, offset))
+  const [expected] = pace === null || pace === filter ? [] : await last(pace, true)
+  const read = { filter, wanted: offset, limit: 1 }
+  const before =
+    expected ??
+    (
+      await nearest(tenant, read, length => {
+        const lately = within(length)
+        return lately && last(lately, length !== null)
+      })
+    ).found[0]
+  if (!before) return { events: [], ended: false, total: null }
+  paces.note(tenant, filter, { events: offset, ms: end - before.timestamp })
   const { found, whole } = await onFrom(client, tenant, { filter, position: before, side: 'OLDER', limit })
-  return { events: found, ended: whole && found.length < limit }
+  return { events: found, ended: whole && found.length < limit, total: null }
 }
+
+/** A page of a list that was short when it was read last, with its length; null when it is not short any more, or too short for the page. */
+async function readWhole(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  { filter, limit, offset }: Page,
+): Promise<StoredPage | null> {
+  const page = { filter, limit, offset, few: true, counted: true } as const
+  const columns = (extras: string): string =>
+    `id_hash, customer_key, meter_reference, timestamp, received_at, ${extras}`
+  const shown = `${RECORD_COLUMNS}, total`
+  const rows = await readRows<[...RecordRow, string]>(client, tenant, { page, columns, shown })
+  const total = Number(rows[0]?.[TOTAL_AT] ?? Number.POSITIVE_INFINITY)
+  if (total > WHOLE_MAX) return null
+  short.note(tenant, filter, total)
+  const events = rows.map(row => recordOf(row.slice(0, TOTAL_AT) as RecordRow))
+  return { events, ended: offset + events.length >= total, total }
+}
+const TOTAL_AT = 8
 
 /**
  * At most `limit` of the records that match on one side of a position, the nearest first. Nearer time is looked through first, so
@@ -169,6 +190,7 @@ export async function countStoredEvents(
     filter.params,
   )
   const total = Number(rows[0]?.[0] ?? 0)
+  short.note(tenant, events, total)
   if (total === LIST_DEPTH) long.add(tenant, events)
   return total
 }
@@ -180,6 +202,8 @@ type Reading = {
   readonly offset: number
   readonly beyond?: Beyond
   readonly few: boolean
+  /** With how many match, up to one more than WHOLE_MAX, as the column `total`. */
+  readonly counted?: true
 }
 
 async function readRecords(client: ClickHouseClient, tenant: Tenant, page: Reading): Promise<StoredEvent[]> {
@@ -217,48 +241,12 @@ async function readRows<Row extends readonly unknown[]>(
       `SELECT ${columns(extras, repeat)} FROM ${table} FINAL WHERE ${where}${further} ORDER BY ${order}`,
   )
   const [only] = sources
+  const counted = (source: string): string =>
+    `SELECT *, count() OVER () AS total FROM (${source} LIMIT ${WHOLE_MAX + 1}) ORDER BY ${order}`
   const sql =
     sources.length === 1
-      ? `SELECT ${shown} FROM (${only} ${limits})`
+      ? `SELECT ${shown} FROM (${page.counted ? counted(only ?? '') : only} ${limits})`
       : `SELECT ${shown} FROM (${sources.map(each => `(${each} LIMIT ${reach})`).join(' UNION ALL ')})
          ORDER BY ${order} ${limits}`
   return await selectRows<Row>(client, `${sql} ${SETTINGS}`, filter.params, page.few ? FEW_ROWS : {})
-}
-
-/** `extras`: the columns of a record that not every table has, as expressions. */
-type Source = { readonly table: string; readonly extras: string; readonly repeat: string; readonly where: string }
-
-/** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
-function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
-  const { customerKeys, meterReference, reference, deleted, duplicate, from, before } = events
-  const { platformId, environment } = tenant
-  const where = [
-    filter.scope,
-    ...(customerKeys ? [byCustomer(filter, customerKeys)] : []),
-    ...(meterReference === undefined ? [] : [`meter_reference = ${filter.bind(meterReference, 'String')}`]),
-    ...(reference === undefined
-      ? []
-      : [`id_hash = ${filter.bind(eventHash(platformId, environment, reference), 'String')}`]),
-    ...(from === undefined ? [] : [`timestamp >= ${instantSql(filter, from)}`]),
-    ...(before === undefined ? [] : [`timestamp < ${instantSql(filter, before)}`]),
-  ]
-  const state = deleted === undefined ? [] : [`deleted = ${deleted ? 1 : 0}`]
-  const all = (...more: string[]): string => [...where, ...more].join(' AND ')
-  // Of a platform, in order of time; of a customer or a reference, in the order of the customer.
-  if (customerKeys === undefined && reference === undefined) {
-    const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'repeat = 0']
-    return [
-      {
-        table: 'usage_records_by_time',
-        extras: 'deleted, repeat, content',
-        repeat: 'repeat',
-        where: all(...state, ...kind),
-      },
-    ]
-  }
-  const own = { table: 'usage_events', extras: EVENT_EXTRAS, repeat: EVENT_REPEAT, where: all(...state) }
-  const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, repeat: DUPLICATE_REPEAT, where: all() }
-  if (duplicate === false || (deleted === true && duplicate === undefined)) return [own]
-  if (duplicate === true) return [deleted === true ? { ...repeats, where: all('0') } : repeats]
-  return [own, repeats]
 }

@@ -3,6 +3,8 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import { instantOf } from '../../../shared/time.ts'
 import { createKnownPositions } from './known-positions.ts'
 import { createLongLists } from './long-lists.ts'
+import { createPaces } from './paces.ts'
+import { createShortLists } from './short-lists.ts'
 
 const tenant = (environment: Tenant['environment']): Tenant => ({ platformId: 'plat_a', environment })
 
@@ -31,4 +33,25 @@ test('the place of a record is known by its cursor in its tenant; the oldest of 
   for (let name = 8; name < 10_008; name += 1) positions.remember(tenant('LIVE'), at(name))
   expect(positions.of(tenant('LIVE'), cursor(1))).toBe(null)
   expect(positions.of(tenant('LIVE'), cursor(10_007))).toEqual(at(10_007))
+})
+
+test('a list that was short is known to be, whatever time it is about, until it is longer', () => {
+  const lists = createShortLists()
+  const filter = { customerKeys: ['a'] }
+  lists.note(tenant('LIVE'), { ...filter, from: instantOf(1) }, 2_000)
+  expect(lists.has(tenant('LIVE'), { ...filter, before: instantOf(9) })).toBe(true)
+  expect(lists.has(tenant('TEST'), filter)).toBe(false)
+  expect(lists.has(tenant('LIVE'), { customerKeys: ['b'] })).toBe(false)
+  lists.note(tenant('LIVE'), filter, 2_001)
+  expect(lists.has(tenant('LIVE'), filter)).toBe(false)
+})
+
+test('how much time so many events take is told by the list that was read last, with a margin', () => {
+  const paces = createPaces()
+  expect(paces.of(tenant('LIVE'), {}, 10)).toBe(null)
+  paces.note(tenant('LIVE'), { from: instantOf(5) }, { events: 1_000, ms: 60_000 })
+  expect(paces.of(tenant('LIVE'), {}, 500)).toBe(33_000)
+  expect(paces.of(tenant('TEST'), {}, 500)).toBe(null)
+  paces.note(tenant('LIVE'), {}, { events: 100, ms: -5 })
+  expect(paces.of(tenant('LIVE'), {}, 500)).toBe(0)
 })

@@ -92,7 +92,8 @@ test('pages far from the beginning hold what cursors come to', async () => {
     const url = `/v1/events?${filter}&limit=100&starting_after=${newest}`
     const all = [newest, ...(await readAll(url, 'next', () => Promise.resolve()))]
     expect(all.length).toBe(560)
-    for (const page of [2, 6, 7]) {
+    // One page twice: what was noted of the list is used then.
+    for (const page of [2, 6, 6, 7]) {
       const answer = await rig.list(`${filter}&limit=100&page=${page}`)
       expect(namesOf(answer)).toEqual(all.slice((page - 1) * 100, page * 100))
       expect(answer).toMatchObject({ total_number_of_pages: 6, has_more: page < 6 })

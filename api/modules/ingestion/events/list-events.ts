@@ -10,7 +10,8 @@ import { findOne } from '../../../resource/store.ts'
 import { cursorText, parseCursor } from '../../../usage/event-cursor.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
 import { createKnownPositions } from '../../../usage/list/known-positions.ts'
-import { type EventFilter, LIST_DEPTH } from '../../../usage/list/list-stored-events.ts'
+import { LIST_DEPTH } from '../../../usage/list/list-stored-events.ts'
+import type { EventFilter } from '../../../usage/list/sources.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
@@ -90,20 +91,21 @@ async function readPage(
   const { filter, now, verdict, page } = of
   const offset = (page.page - 1) * page.limit
   const end = offset + page.limit
-  if (end > LIST_DEPTH) throw tooDeep(page)
+  if (end > (verdict === null ? LIST_DEPTH : DECIDED_DEPTH)) throw tooDeep(page, verdict)
   if (verdict === null) {
-    const { events, ended } = await deps.events.list(tenant, { filter, now, limit: page.limit, offset })
-    const total = ended ? offset + events.length : await deps.events.count(tenant, filter)
+    const found = await deps.events.list(tenant, { filter, now, limit: page.limit, offset })
+    const { events, ended } = found
+    const total = found.total ?? (ended ? offset + events.length : await deps.events.count(tenant, filter))
     return { events, total, more: total > end }
   }
   // As many are decided as it takes to know that more follow; so the pages that are counted then are those that are known.
-  let limit = Math.min(LIST_DEPTH, 2 * end + 1)
+  let limit = Math.min(DECIDED_DEPTH, 2 * end + 1)
   let { events, ended } = await deps.events.list(tenant, { filter, now, limit, offset: 0 })
   const matching = [...(await decided(deps, tenant, events, verdict))]
-  for (let seen = events.length; matching.length <= end && !ended && seen < LIST_DEPTH; seen += events.length) {
+  for (let seen = events.length; matching.length <= end && !ended && seen < DECIDED_DEPTH; seen += events.length) {
     const position = events.at(-1)
     if (!position) break
-    limit = Math.min(LIST_DEPTH - seen, 2 * seen)
+    limit = Math.min(DECIDED_DEPTH - seen, 2 * seen)
     events = await deps.events.beyond(tenant, { filter, position, side: 'OLDER', limit })
     ended = events.length < limit
     matching.push(...(await decided(deps, tenant, events, verdict)))
@@ -135,21 +137,23 @@ async function readOn(
     const last = next.at(-1)
     if (events.length > slice.limit) return { events: inOrder(events.slice(0, slice.limit)), more: true, total: null }
     if (!last || next.length < limit) return { events: inOrder(events), more: false, total: null }
-    if (seen >= LIST_DEPTH) return { events: inOrder(events), more: true, total: null, last }
+    if (seen >= DECIDED_DEPTH) return { events: inOrder(events), more: true, total: null, last }
     position = last
   }
 }
 
+/** Of a verdict, so many events are decided for a list: what decides is read for each of them. */
+const DECIDED_DEPTH = 10_000
 /** Events whose verdict is found out in one reading. */
 const DECIDED_AT_ONCE = 1_000
 
-const tooDeep = ({ limit }: Page): AppError =>
-  new AppError(
-    'INVALID_FIELD',
-    `A list of events reaches the newest ${LIST_DEPTH} that match: page ${Math.floor(LIST_DEPTH / limit)} of this limit. ` +
-      'To read on, use starting_after; to see older ones, give timestamp=[,to].',
-    { field: 'page' },
-  )
+function tooDeep({ limit }: Page, verdict: Verdict | null): AppError {
+  const [depth, which] = verdict === null ? [LIST_DEPTH, ''] : [DECIDED_DEPTH, ` by ${verdict}`]
+  const message =
+    `A list of events${which} reaches the newest ${depth} that match: page ${Math.floor(depth / limit)} of this limit. ` +
+    'To read on, use starting_after; to see older ones, give timestamp=[,to].'
+  return new AppError('INVALID_FIELD', message, { field: 'page' })
+}
 
 const decided = (
   deps: EventsDeps,
