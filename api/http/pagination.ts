@@ -55,11 +55,12 @@ export function pageOf(query: { page?: string; limit?: string }): Page {
 /** The answer of one page. `url` is the request's own, whose other parameters the links keep. */
 export function pageView(url: string, page: Page, data: readonly unknown[], total: number): object {
   const pages = Math.max(1, Math.ceil(total / page.limit))
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
+  const parameters = new URLSearchParams(searchParams)
   const link = (number: number): string => {
-    const target = new URL(url, 'http://localhost')
-    target.searchParams.set('page', String(number))
-    target.searchParams.set('limit', String(page.limit))
-    return target.pathname + target.search
+    parameters.set('page', String(number))
+    parameters.set('limit', String(page.limit))
+    return `${pathname}?${parameters}`
   }
   return {
     data,

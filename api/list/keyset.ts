@@ -5,7 +5,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { noSuchCursor, type Slice, type Sliced } from './slice.ts'
 
 /** An order: a column, ties by id. PostgreSQL puts null last when ascending and first when descending. */
-export type Order = { readonly column: PgColumn; readonly id: PgColumn; readonly descending: boolean }
+type Order = { readonly column: PgColumn; readonly id: PgColumn; readonly descending: boolean }
 
 export type Read<R> = {
   readonly slice: Slice
@@ -20,7 +20,7 @@ export type Read<R> = {
 }
 
 /** Pages are counted up to so many entries: to count a year of a million takes longer than to read a page of it. */
-const COUNTED_MAX = 10_000
+export const COUNTED_MAX = 10_000
 
 /** One part of a list. Throws INVALID_FIELD when the cursor names nothing. */
 export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, count }: Read<R>): Promise<Sliced<R>> {
@@ -46,7 +46,7 @@ export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, coun
   return { rows: backwards ? shown.reverse() : shown, more: found.length > limit, total: null }
 }
 
-const orderBy = ({ column, id, descending }: Order): SQL[] =>
+export const orderBy = ({ column, id, descending }: Order): SQL[] =>
   descending ? [desc(column), desc(id)] : [asc(column), asc(id)]
 
 /** What comes after the entry in this order. */

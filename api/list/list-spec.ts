@@ -25,6 +25,7 @@ import { hasFieldValue, hasOneOf } from '../resource/custom-fields/conditions.ts
 import { type ResourceWithCustomFields, VALUE_LENGTH_MAX } from '../resource/custom-fields/schema.ts'
 import { Shape } from '../resource/shapes.ts'
 import { inThisTenant } from '../resource/tenant-condition.ts'
+import { isFirstPage, readFirstPage } from './first-page.ts'
 import { readSlice } from './keyset.ts'
 import { OrderDirection, type Slice, type Sliced } from './slice.ts'
 
@@ -263,7 +264,7 @@ const PLANNED_ROWS = 50_000
 /** One part of the rows of this tenant that meet the conditions; of each all columns, or `columns`. */
 export async function listSlice<R>(
   uow: ReadUow,
-  { table }: Pick<ListSpec, 'table'>,
+  { table, customFields }: Pick<ListSpec, 'table'> & { readonly customFields?: unknown },
   of: {
     readonly conditions: readonly (SQL | undefined)[]
     readonly order: ListOrder
@@ -271,6 +272,15 @@ export async function listSlice<R>(
     readonly columns?: Readonly<Record<string, PgColumn | SQL>>
   },
 ): Promise<Sliced<R>> {
+  const { slice, order, columns } = of
+  if (of.conditions.length === 0 && isFirstPage(slice))
+    return await readFirstPage<R & object & { id: string }>(uow, {
+      table,
+      columns,
+      order,
+      limit: slice.limit,
+      withFields: Boolean(customFields),
+    })
   const where = and(inThisTenant(uow, table), ...of.conditions)
   const own = (id: string): SQL | undefined => and(inThisTenant(uow, table), eq(table.id, id))
   return await readSlice<R>({

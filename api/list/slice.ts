@@ -66,12 +66,13 @@ export function sliceView(
   const { slice, sliced, data } = of
   const url = urlOf(path, query)
   if (slice.kind === 'PAGE') return pageView(url, slice, data, sliced.total ?? 0)
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
   const link = (cursor: Readonly<Record<string, string>>): string => {
-    const target = new URL(url, 'http://localhost')
-    for (const name of ['page', 'starting_after', 'ending_before']) target.searchParams.delete(name)
-    for (const [name, value] of Object.entries(cursor)) target.searchParams.set(name, value)
-    target.searchParams.set('limit', String(slice.limit))
-    return target.pathname + target.search
+    const parameters = new URLSearchParams(searchParams)
+    for (const name of ['page', 'starting_after', 'ending_before']) parameters.delete(name)
+    for (const [name, value] of Object.entries(cursor)) parameters.set(name, value)
+    parameters.set('limit', String(slice.limit))
+    return `${pathname}?${parameters}`
   }
   const [first, last] = [sliced.rows[0]?.id, sliced.rows.at(-1)?.id]
   // On the side the cursor is on there is at least what it names.

@@ -6,7 +6,7 @@ import { AppError } from '../../shared/errors.ts'
 import { emit } from '../outbox.ts'
 import { identifiedBy } from './custom-fields/identify.ts'
 import type { GivenCustomField } from './custom-fields/schema.ts'
-import { type GivenFields, noteNoFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
+import { type GivenFields, noteFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
 import { type FieldActions, withFieldActions } from './field-actions.ts'
 import { followSave, guardDelete, guardSave } from './rules.ts'
@@ -48,7 +48,7 @@ export async function saveNew<R extends StoredRow>(
   await guardSave(uow, resource, rowOf(resource, values), null)
   const row = await insertRow<R>(uow, resource, withoutNulls(values))
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
-  else noteNoFields(row)
+  else noteFields(row, [])
   await resource.afterSave?.(uow, row, null)
   await followSave(uow, resource, row, null)
   await emit(uow, {

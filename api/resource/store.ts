@@ -8,7 +8,7 @@ import { formatInstant } from '../../shared/time.ts'
 import { columnOf, type ListTable } from '../list/list-spec.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
-import { inThisTenant } from './tenant-condition.ts'
+import { inPlaceholders, inThisTenant } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
 const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]
@@ -44,13 +44,7 @@ function rowByKey(table: ListTable, key: Key): ByKey {
     tx
       .select()
       .from(table)
-      .where(
-        and(
-          eq(table.platform_id, sql.placeholder('platform')),
-          eq(table.environment, sql.placeholder('environment')),
-          isNamed(table, key, sql.placeholder('key')),
-        ),
-      )
+      .where(and(inPlaceholders(table), isNamed(table, key, sql.placeholder('key'))))
       .prepare(name),
   )
   ofTable.set(key, question)

@@ -2,7 +2,7 @@
 import type { ReadUow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId } from '../../shared/ids.ts'
-import { customFieldsOf, hasNoFields } from './custom-fields/values.ts'
+import { customFieldsOfRows } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
 import { resourceExpanded, typeExpanded } from './expanded-above.ts'
 import { findMany, getOne } from './store.ts'
@@ -35,7 +35,8 @@ export async function viewById<R extends StoredRow>(
   return view
 }
 
-type Fields = (id: string) => Row
+/** Adds the custom fields of the row with this id to its view, where its resource has them. */
+type Fields = (id: string, view: Row) => void
 
 async function viewsWith<R extends StoredRow>(
   uow: ReadUow,
@@ -44,34 +45,33 @@ async function viewsWith<R extends StoredRow>(
 ): Promise<Row[]> {
   const { rows, expand } = of
   const [fields, computed = []] = await Promise.all([of.fields, resource.compute?.(uow, rows)])
-  const views = rows.map(
-    (row, index): Row => ({
-      object_type: resource.objectType,
-      ...shownOf(resource, row),
-      ...fields(row.id),
-      ...computed[index],
-    }),
-  )
+  // The rows of one question have the same columns.
+  const names = Object.keys(rows[0] ?? {}).filter(name => name in resource.fields)
+  const views = rows.map((row, index): Row => {
+    const view = shownOf(resource, names, row)
+    fields(row.id, view)
+    return Object.assign(view, computed[index])
+  })
   for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
   return views
 }
 
 /** What of a row is shown: the fields of the definition. A column that is none of them is the service's own. */
-function shownOf({ fields }: Resource, row: StoredRow): Row {
-  const { id, created_at, updated_at } = row
-  const shown: Row = { id }
-  for (const [name, value] of Object.entries(row)) if (name in fields) shown[name] = value
-  return Object.assign(shown, { created_at, updated_at })
+function shownOf({ objectType }: Resource, names: readonly string[], row: StoredRow): Row {
+  const view: Row = { object_type: objectType, id: row.id }
+  for (const name of names) view[name] = (row as unknown as Row)[name]
+  view.created_at = row.created_at
+  view.updated_at = row.updated_at
+  return view
 }
 
 /** The custom fields of each row; nothing for resources that have none. */
 async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly { readonly id: string }[]): Promise<Fields> {
-  if (!resource.customFields) return () => ({})
-  const values = await customFieldsOf(
-    uow,
-    rows.filter(row => !hasNoFields(row)).map(({ id }) => id),
-  )
-  return id => ({ [CUSTOM_FIELDS]: values.get(id) ?? [] })
+  if (!resource.customFields) return () => {}
+  const values = await customFieldsOfRows(uow, rows)
+  return (id, view) => {
+    view[CUSTOM_FIELDS] = values.get(id) ?? []
+  }
 }
 
 /** The view of one row, as `viewsOf`. */

@@ -5,7 +5,7 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { listOf } from '../../http/pagination.ts'
 import { type ListOrder, type ListQuery, type ListSpec, listSlice } from '../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../list/slice.ts'
-import { customFieldsOf } from '../../resource/custom-fields/values.ts'
+import { customFieldsOfRows } from '../../resource/custom-fields/values.ts'
 import { timesOfCustomers } from '../../test-clock.ts'
 import { checkExpand } from './expand-invoice.ts'
 import { InvoiceStatus } from './schema.ts'
@@ -67,10 +67,7 @@ export async function listInvoices(
   const parts = { periods: lines || query['include_periods'] === 'true', lines }
   const columns = parts.periods ? {} : { columns: WITHOUT_PERIODS }
   const sliced = await listSlice<StoredInvoice>(uow, INVOICE_LIST, { ...of, ...columns, slice })
-  const fields = await customFieldsOf(
-    uow,
-    sliced.rows.map(({ id }) => id),
-  )
+  const fields = await customFieldsOfRows(uow, sliced.rows)
   const timeOf = await timesOfCustomers(
     uow,
     sliced.rows.map(({ customer_id }) => customer_id),

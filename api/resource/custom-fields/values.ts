@@ -1,7 +1,8 @@
 // The values of custom fields that a resource has: read for its view, and saved with it.
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { preparedQuery } from '../../../shared/database/prepared.ts'
+import type { Transaction } from '../../../shared/database/transaction.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idOf } from '../../../shared/ids.ts'
 import type { FieldAction } from '../field-actions.ts'
@@ -10,8 +11,8 @@ import { type ResolvedField, resolveGiven } from './resolve-given.ts'
 import { type CustomFieldView, type GivenCustomField, type ResourceWithCustomFields, VALUES_MAX } from './schema.ts'
 import { customFields as f, customFieldValues as v } from './table.ts'
 
-/** Asked with every read of a resource that may have custom fields. */
-const valuesOfResources = preparedQuery('custom fields of resources', (tx, name) =>
+/** The custom fields of the resources that `ofResources` names, of the tenant in the placeholders `platform` and `environment`. */
+export const fieldsWhere = (tx: Transaction, ofResources: SQL) =>
   tx
     .select({
       resource_id: v.resource_id,
@@ -26,23 +27,30 @@ const valuesOfResources = preparedQuery('custom fields of resources', (tx, name)
       and(
         eq(v.platform_id, sql.placeholder('platform')),
         eq(v.environment, sql.placeholder('environment')),
-        sql`${v.resource_id} = any(${sql.placeholder('resources')}::text[])`,
+        sql`${v.resource_id} ${ofResources}`,
       ),
     )
     .groupBy(v.resource_id, f.id, f.reference, f.multiple_values)
     .orderBy(sql`${f.reference} collate "C"`)
-    .prepare(name),
+
+/** Asked with every read of a resource that may have custom fields. */
+const valuesOfResources = preparedQuery('custom fields of resources', (tx, name) =>
+  fieldsWhere(tx, sql`= any(${sql.placeholder('resources')}::text[])`).prepare(name),
 )
+type FieldRow = Awaited<ReturnType<typeof valuesOfResources>>[number]
 
 /** The values of these resources, by id and in the order of their references; a resource without any is absent. */
-export async function customFieldsOf(
-  uow: ReadUow,
-  resourceIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly CustomFieldView[]>> {
-  const found = new Map<string, CustomFieldView[]>()
-  if (resourceIds.length === 0) return found
+export async function customFieldsOf(uow: ReadUow, resourceIds: readonly string[]): Promise<FieldsById> {
+  if (resourceIds.length === 0) return new Map()
   const { platformId: platform, environment } = uow.tenant
-  const rows = await valuesOfResources(uow.tx, { platform, environment, resources: [...new Set(resourceIds)] })
+  return fieldsById(await valuesOfResources(uow.tx, { platform, environment, resources: [...new Set(resourceIds)] }))
+}
+
+type FieldsById = ReadonlyMap<string, readonly CustomFieldView[]>
+
+/** The views of what `fieldsWhere` found, by resource. */
+export function fieldsById(rows: readonly FieldRow[]): FieldsById {
+  const found = new Map<string, CustomFieldView[]>()
   for (const { resource_id, id, reference, multiple, values } of rows) {
     const view = multiple ? { id, reference, values } : { id, reference, value: values[0] ?? '' }
     found.set(resource_id, [...(found.get(resource_id) ?? []), view])
@@ -50,11 +58,21 @@ export async function customFieldsOf(
   return found
 }
 
-const withoutFields = new WeakSet<object>()
+const known = new WeakMap<object, readonly CustomFieldView[]>()
 
-/** Notes of a row that was just inserted that it has no custom fields, so that they are not looked for. */
-export const noteNoFields = (row: object): void => void withoutFields.add(row)
-export const hasNoFields = (row: object): boolean => withoutFields.has(row)
+/** Notes the custom fields of a row that were read with it, or that it has none yet, so that they are not looked for. */
+export const noteFields = (row: object, fields: readonly CustomFieldView[]): void => void known.set(row, fields)
+
+/** As `customFieldsOf`, of rows: what is known of them is not read again. */
+export async function customFieldsOfRows(uow: ReadUow, rows: readonly { readonly id: string }[]): Promise<FieldsById> {
+  const asked = rows.filter(row => !known.has(row)).map(({ id }) => id)
+  const found = new Map(await customFieldsOf(uow, asked))
+  for (const row of rows) {
+    const fields = known.get(row)
+    if (fields) found.set(row.id, fields)
+  }
+  return found
+}
 
 /** A change of the values of one resource: fields with the values they then have. */
 export type ValueChange = readonly ResolvedField[]

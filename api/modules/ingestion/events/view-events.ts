@@ -1,13 +1,14 @@
 // From stored events to what the API shows: names filled in, and whether each is billed.
-import { and, inArray } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import { namedSubscription, selectorJson } from '../../../../shared/attribution/selector.ts'
 import { eventId } from '../../../../shared/contracts/usage-event.ts'
 import type { Actor, ReadUow } from '../../../../shared/database/database.ts'
+import { preparedQuery } from '../../../../shared/database/prepared.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inPlaceholders } from '../../../resource/tenant-condition.ts'
 import { notToBeSeen, viewsOf } from '../../../resource/views.ts'
 import { placeText, type StoredEvent } from '../../../usage/stored-events.ts'
 import { meterProperties, meterValues } from '../../catalog/meters/table.ts'
@@ -61,15 +62,26 @@ async function loadIds(uow: ReadUow, events: readonly StoredEvent[]): Promise<Id
   return { values: valueIds, properties: propertyIds }
 }
 
+const byReference = (name: string, table: typeof meterValues | typeof meterProperties) =>
+  preparedQuery(name, (tx, named) =>
+    tx
+      .select({ id: table.id, reference: table.reference })
+      .from(table)
+      .where(and(inPlaceholders(table), sql`${table.reference} = any(${sql.placeholder('references')}::text[])`))
+      .prepare(named),
+  )
+const valuesByReference = byReference('meter values of events', meterValues)
+const propertiesByReference = byReference('meter properties of events', meterProperties)
+
 async function idsByReference(
   uow: ReadUow,
   table: typeof meterValues | typeof meterProperties,
   references: readonly string[],
 ): Promise<Map<string, string>> {
   if (references.length === 0) return new Map()
-  const { id, reference } = table
-  const named = and(inThisTenant(uow, table), inArray(reference, [...references]))
-  const rows = await uow.tx.select({ id, reference }).from(table).where(named)
+  const { platformId: platform, environment } = uow.tenant
+  const ask = table === meterValues ? valuesByReference : propertiesByReference
+  const rows = await ask(uow.tx, { platform, environment, references })
   return new Map(rows.map(row => [row.reference, row.id]))
 }
 
