@@ -260,3 +260,67 @@ test('what a later invoice has billed meanwhile is not billed by the correction 
   expect([refused.status, refused.body['code'], refused.body['field']]).toEqual([400, 'INVALID_OPERATION', 'status'])
   await succeed(tenant, 'POST', `/v1/invoices/${again?.['id']}/void`)
 })
+
+test.each<
+  [string, { options: object; first: [string, string | null]; late: [string, string | null] }, [string, string]]
+>([
+  // 20 above what is included, and 25.
+  [
+    'with included volume',
+    { options: { config: { default_included_volume: { number: '100' } } }, first: ['120', null], late: ['5', null] },
+    ['2.00', '2.50'],
+  ],
+  // 1 000 at 0.10 and 3 at 0.08: its share of the group is all of it.
+  [
+    'in a volume group',
+    { options: { config: { volume_group_reference: 'g' } }, first: ['998', null], late: ['5', null] },
+    ['99.80', '100.24'],
+  ],
+  // The late value begins in the first tier.
+  ['that is split', { options: {}, first: ['998', 'a'], late: ['5', 'b'] }, ['99.80', '100.30']],
+])('corrects a price %s', async (_, { options, first, late }, [issued, corrected]) => {
+  const region = tenant.seed.unique('region')
+  const isSplit = first[1] !== null
+  const config = { split_pricing: { meter_properties: [{ reference: region }] } }
+  const own = await billed(isSplit ? { properties: [region], config } : options)
+  const use = async (day: string, [quantity, value]: [string, string | null]) =>
+    await rig.send({
+      ...tokensOf(own, rig.reference()),
+      ...{ quantity, timestampMs: ms(day), receivedAtMs: rig.api.clock.now() },
+      ...(value === null ? {} : { properties: { [region]: value } }),
+    })
+  await use('2026-03-04T00:00:00Z', first)
+  await closeMarch(own)
+  await use('2026-03-05T00:00:00Z', late)
+  await billAt(own, '2026-04-03T00:00:00Z')
+  const [, , again] = await booksOf(own)
+  expect((await booksOf(own)).map(shown)).toEqual([
+    `STANDARD FINAL ${issued}`,
+    `CREDIT DRAFT -${issued}`,
+    `STANDARD DRAFT ${corrected}`,
+  ])
+  await finalize(again)
+  expect(await succeed(tenant, 'POST', `/v1/invoices/${again?.['id']}/verify`)).toMatchObject({ identical: true })
+})
+
+test('what is late for a combined invoice is on the next invoice of its subscription, and corrects nothing', async () => {
+  const one = await billed({ subscription: { combine: true } })
+  const { billing_entity_id } = await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${one.subscriptionId}`)
+  const subscription = { combine: true, customer_id: one.customerId, billing_entity_id }
+  const other = { ...(await billed({ subscription })), customerReference: one.customerReference }
+  await send(one, '2026-03-04T00:00:00Z', '100')
+  await send(other, '2026-03-04T00:00:00Z', '50')
+  for (const day of ['2026-04-01T01:00:00Z', '2026-04-02T00:00:00Z'])
+    for (const each of [one, other]) await billAt(each, day)
+  await send(one, '2026-03-05T00:00:00Z', '10')
+  for (const each of [one, other]) await billAt(each, '2026-04-03T00:00:00Z')
+  const open = async (of: Billed) =>
+    (await invoicesOf(of))
+      .filter(row => row['status'] !== 'ARCHIVED')
+      .map(shown)
+      .sort()
+  expect([await open(one), await open(other)]).toEqual([
+    ['STANDARD FINAL 15.00', 'STANDARD OPEN 1.00'],
+    ['STANDARD FINAL 15.00', 'STANDARD OPEN 0.00'],
+  ])
+})
