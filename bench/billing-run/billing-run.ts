@@ -82,7 +82,8 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
   try {
     let from = 0
     let subscriptions: string[] = []
-    for (const customers of [WARM_UP, ...sizes]) {
+    const warmUp = Math.ceil(WARM_UP / each)
+    for (const customers of [warmUp, ...sizes]) {
       const to = from + customers
       const copied = await copyCustomers(setup, { template, from, to, each })
       subscriptions = copied.map(({ subscriptionId }) => subscriptionId)
@@ -95,7 +96,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
       await sleep(5_000)
       const run = await oneRun(database, { customers, subscriptions, pids, worker })
       from = to
-      if (runs.length > 0 || customers !== WARM_UP) printRun(run)
+      if (runs.length > 0 || customers !== warmUp) printRun(run)
       runs.push(run)
     }
     const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
