@@ -2,15 +2,8 @@
 import type { SQL } from 'drizzle-orm'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { Shape } from '../resource/shapes.ts'
-import {
-  filterConditions,
-  filterQuery,
-  type ListQuery,
-  type ListSpec,
-  listSlice,
-  orderOf,
-  orderQuery,
-} from './list-spec.ts'
+import { listSlice } from './list-slice.ts'
+import { filterConditions, filterQuery, type ListQuery, type ListSpec, orderOf, orderQuery } from './list-spec.ts'
 import { SliceQuery, sliceOf, sliceView } from './slice.ts'
 
 /** The query of such a list: its filters, its order, and a page or a cursor. */

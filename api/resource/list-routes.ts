@@ -5,6 +5,7 @@ import Type from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { listOf, PageOf, UNPAGED_MAX } from '../http/pagination.ts'
 import { type RouteDeps, readRoute } from '../http/route.ts'
+import { listSlice } from '../list/list-slice.ts'
 import {
   filterConditions,
   filterQuery,
@@ -12,7 +13,6 @@ import {
   type ListQuery,
   type ListSpec,
   listAll,
-  listSlice,
   orderOf,
   orderQuery,
   Repeatable,

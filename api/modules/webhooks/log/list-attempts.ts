@@ -1,7 +1,7 @@
 // Every attempt to deliver one event, oldest first.
 import { eq } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { listSlice } from '../../../list/list-spec.ts'
+import { listSlice } from '../../../list/list-slice.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
 import { getOne } from '../../../resource/store.ts'
 import { webhookAttempts as table } from '../table.ts'

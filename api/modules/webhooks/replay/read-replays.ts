@@ -2,7 +2,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { listSlice } from '../../../list/list-spec.ts'
+import { listSlice } from '../../../list/list-slice.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne } from '../../../resource/store.ts'
