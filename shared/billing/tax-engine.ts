@@ -97,7 +97,15 @@ export type EngineContext = {
 }
 
 /** The engine gave no answer that can be used. The message is for users. */
-export class NoTaxAnswer extends Error {}
+export class NoTaxAnswer extends Error {
+  /** True where the engine is well and refuses this question: waiting heals nothing. */
+  readonly isRefusal: boolean
+
+  constructor(message: string, { isRefusal = false }: { readonly isRefusal?: boolean } = {}) {
+    super(message)
+    this.isRefusal = isRefusal
+  }
+}
 
 const RATES_MAX = 20
 const NAME_LENGTH_MAX = 100

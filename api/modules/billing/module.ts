@@ -56,7 +56,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     calculateRoutes(app, deps)
     persistDataRoutes(app, deps)
     whyRoutes(app, deps)
-    onDemandRoutes(app, deps)
+    onDemandRoutes(app, { ...deps, taxEngine: deps.taxEngine ?? null })
     simulationRoutes(app, deps)
     migrationRoutes(app, deps)
   },

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
 import { Optional, Shape, Timestamp } from '../../resource/shapes.ts'
-import { withTaxAnswers } from '../invoices/tax-answers/with-answers.ts'
+import { engineOf, withTaxAnswers } from '../invoices/tax-answers/with-answers.ts'
 import { previewInvoices } from './preview/preview-invoices.ts'
 import { InvoicePreview } from './preview/preview-shape.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
@@ -33,6 +33,6 @@ export function billingRoutes(app: FastifyInstance, deps: RouteDeps & BillingDep
     status: 200,
     body: PreviewBody,
     response: PreviewAnswer,
-    handle: ({ tenant }, { body }) => withTaxAnswers(deps, tenant, () => previewInvoices(deps, tenant, body)),
+    handle: ({ tenant }, { body }) => withTaxAnswers(engineOf(deps), tenant, () => previewInvoices(deps, tenant, body)),
   })
 }

@@ -17,7 +17,7 @@ import { OneOffInvoiceBody } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
-import { withTaxAnswers } from './tax-answers/with-answers.ts'
+import { engineOf, withTaxAnswers } from './tax-answers/with-answers.ts'
 
 const PATH = '/v1/invoices'
 const tag = 'invoices'
@@ -74,7 +74,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     params: IdParams,
     body: CreditAndCopyBody,
     response: CreditAndCopyAnswer,
-    around: (tenant, work) => withTaxAnswers(deps, tenant, work),
+    around: (tenant, work) => withTaxAnswers(engineOf(deps), tenant, work),
     handle: (uow, { params, body }) => creditAndCopy(uow, idOf('invo', params.id), body),
   })
   for (const name of ['lines', 'add-line'] as const) {

@@ -12,6 +12,7 @@ import type { BillingRun } from '../billing/run/outcome.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { runGroup } from '../billing/run/run-group.ts'
 import { announceOverdue } from '../invoices/overdue/announce-overdue.ts'
+import { engineOf } from '../invoices/tax-answers/with-answers.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 import { expireGrants } from '../wallets/expiry/expire-grants.ts'
 import { topUpWallets } from '../wallets/top-ups/top-up.ts'
@@ -76,12 +77,12 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
     await stand(deps, of, time, LEASE_MS)
     await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
-    await atTestTime(time, deps.database.clock, () => topUpWallets(deps, of.tenant, of.clockId))
+    await atTestTime(time, deps.database.clock, () => topUpWallets(engineOf(deps), of.tenant, of.clockId))
   }
   await atTestTime(target, deps.database.clock, async () => {
     await announceOverdue(deps, of.tenant, of.clockId)
     await expireGrants(deps.database, of.tenant, of.clockId)
-    await topUpWallets(deps, of.tenant, of.clockId)
+    await topUpWallets(engineOf(deps), of.tenant, of.clockId)
   })
   await stand(deps, of, target, null)
   return { billing_runs: state.runs, failures: [...state.failures.values()], complete: true }

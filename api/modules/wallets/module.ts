@@ -8,7 +8,7 @@ import { FUNDS, INVOICE, INVOICE_CHARGES } from '../invoices/funds.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { balanceRoutes } from './balance/routes.ts'
 import { WALLET_EVENTS } from './events.ts'
-import { type ExpiryJobDeps, expiryJobs } from './expiry/jobs.ts'
+import { expiryJobs } from './expiry/jobs.ts'
 import { grantRoutes } from './grants/routes.ts'
 import { leaseJobs } from './reservations/jobs.ts'
 import { reservationRoutes } from './reservations/routes.ts'
@@ -17,7 +17,7 @@ import { followCharges } from './rules/follow-charges.ts'
 import { followInvoice } from './spending/follow-invoice.ts'
 import { walletFunds } from './spending/purse.ts'
 import { autoTopUpResource } from './top-ups/auto-top-up-config.ts'
-import { topUpJobs } from './top-ups/jobs.ts'
+import { type TopUpJobDeps, topUpJobs } from './top-ups/jobs.ts'
 import { walletResource } from './wallet.ts'
 import { walletGrantResource } from './wallet-grant.ts'
 import { walletTypeResource } from './wallet-type.ts'
@@ -28,7 +28,7 @@ const aGranted: RouteFixture = {
 }
 const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seeded), reservation: 'tried' }) }
 
-export const wallets = defineModule<ModuleRouteDeps, ExpiryJobDeps>({
+export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
   name: 'wallets',
   events: [WALLET_EVENTS],
   // Only invoices are saved under these object types.

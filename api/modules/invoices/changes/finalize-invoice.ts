@@ -8,7 +8,7 @@ import type { GivenFields } from '../../../resource/custom-fields/values.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { InvoiceRow } from '../table.ts'
-import { withTaxAnswers } from '../tax-answers/with-answers.ts'
+import { engineOf, withTaxAnswers } from '../tax-answers/with-answers.ts'
 import { makeFinal } from './finalize.ts'
 import { invalidMove } from './invoice-change.ts'
 import { setCustomFields } from './set-custom-fields.ts'
@@ -27,7 +27,7 @@ const RETRY_AFTER_S = 5
  * ended.
  */
 export const finalizeInvoice = (deps: InvoiceDeps, of: Finalizing, saved: SavedWith = {}): Promise<InvoiceRow> =>
-  withTaxAnswers(deps, of.tenant, () => finalizeNow(deps, of, saved))
+  withTaxAnswers(engineOf(deps), of.tenant, () => finalizeNow(deps, of, saved))
 
 type Finalizing = { readonly tenant: Tenant; readonly actor: Actor; readonly id: Id<'invo'> }
 

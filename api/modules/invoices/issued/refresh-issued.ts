@@ -19,7 +19,7 @@ import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
-import { queryAgain } from '../tax-answers/with-answers.ts'
+import { engineOf, queryAgain } from '../tax-answers/with-answers.ts'
 import { contentAfter } from './content-after.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 
@@ -39,7 +39,7 @@ export async function refreshByKinds(
   const found = await readTenant(deps.database, tenant, uow => getInvoice(uow, idOf('invo', id)))
   if (found.status !== 'FINAL') {
     // A person who asks for rates wants those of now, also where the engine had answered.
-    if (types.includes('TAX_RATES')) await queryAgain(deps, tenant, found)
+    if (types.includes('TAX_RATES')) await queryAgain(engineOf(deps), tenant, found)
     return await refreshInvoice(deps, tenant, actor, idOf('invo', id))
   }
   return await inTenant(deps.database, tenant, actor, async uow => {

@@ -58,9 +58,8 @@ async function answerOf({ statusCode, body }: OutboundAnswer): Promise<EngineAns
     }
     const json = jsonOf(Buffer.concat(parts).toString('utf8'))
     if (statusCode === 200) return readEngineAnswer(json)
-    throw new NoTaxAnswer(
-      statusCode === 422 ? refusalOf(json) : `The tax engine answered with the status ${statusCode}.`,
-    )
+    if (statusCode === 422) throw new NoTaxAnswer(refusalOf(json), { isRefusal: true })
+    throw new NoTaxAnswer(`The tax engine answered with the status ${statusCode}.`)
   } finally {
     body.destroy()
   }

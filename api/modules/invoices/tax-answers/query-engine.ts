@@ -14,9 +14,12 @@ import { keepAnswer, keepFault } from './store-answers.ts'
 
 export type EngineDeps = {
   readonly database: Database
-  /** Null where the installation has none. */
-  readonly taxEngine?: TaxEngine | null | undefined
+  /** Null where the installation has none. Not optional: whoever forgets to pass it on would not compile. */
+  readonly taxEngine: TaxEngine | null
 }
+
+/** A question that has no answer: why, and whether asking again would give the same. */
+export type EngineFault = { readonly message: string; readonly isRefusal: boolean }
 
 const SERVICE: Actor = { id: null, requestId: null }
 const NO_ENGINE =
@@ -29,8 +32,8 @@ async function answerOf(
   { taxEngine }: EngineDeps,
   tenant: Tenant,
   { question, ms, signal }: { readonly question: EngineQuestion; readonly ms: number; readonly signal: AbortSignal },
-): Promise<EngineAnswer | string> {
-  if (!taxEngine) return NO_ENGINE
+): Promise<EngineAnswer | EngineFault> {
+  if (!taxEngine) return { message: NO_ENGINE, isRefusal: true }
   const deadline = AbortSignal.timeout(ms)
   const either = AbortSignal.any([signal, deadline])
   const { platformId, environment } = tenant
@@ -43,8 +46,10 @@ async function answerOf(
     return { ...answer, source: answer.source ?? taxEngine.name }
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) return SILENT
-    return error instanceof NoTaxAnswer ? error.message : FAILED
+    if (deadline.aborted) return { message: SILENT, isRefusal: false }
+    return error instanceof NoTaxAnswer
+      ? { message: error.message, isRefusal: error.isRefusal }
+      : { message: FAILED, isRefusal: false }
   }
 }
 
@@ -55,6 +60,8 @@ export type QueryTerms = {
   readonly signal: AbortSignal
   /** Whether the answer takes the place of one that was good. */
   readonly instead?: true
+  /** Whether a fault is kept, so that it is shown and the question waits longer. A call tells its caller instead. */
+  readonly keepsFaults: boolean
 }
 
 /** Asks once and keeps the outcome. `fault`: why there is no answer; `isNew`: whether invoices should be told of it. */
@@ -62,12 +69,13 @@ export async function queryOnce(
   deps: EngineDeps,
   tenant: Tenant,
   open: KeyedQuestion,
-  { asOf, ms, signal, instead }: QueryTerms,
-): Promise<{ readonly fault: string | null; readonly isNew: boolean }> {
+  { asOf, ms, signal, instead, keepsFaults }: QueryTerms,
+): Promise<{ readonly fault: EngineFault | null; readonly isNew: boolean }> {
   const found = await answerOf(deps, tenant, { question: open.question, ms, signal })
+  if ('message' in found && !keepsFaults) return { fault: found, isNew: false }
   return await inTenant(deps.database, tenant, SERVICE, async uow => {
-    if (typeof found === 'string') {
-      const isNew = await keepFault(uow, open, { fault: found, asOf, at: systemClock.now() })
+    if ('message' in found) {
+      const isNew = await keepFault(uow, open, { fault: found.message, asOf, at: systemClock.now() })
       return { fault: found, isNew }
     }
     await keepAnswer(uow, open, { answer: found, asOf, ...(instead ? { instead } : {}) })

@@ -18,7 +18,7 @@ const ROUNDS_MAX = 3
 
 /**
  * Does `work`, which throws LacksTaxAnswer where it needs an answer; asks then, and does it again. Throws SERVICE_UNAVAILABLE when
- * the engine does not answer.
+ * the engine does not answer, and INVALID_OPERATION with what it says when it refuses the question.
  */
 export async function withTaxAnswers<T>(deps: EngineDeps, tenant: Tenant, work: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
@@ -26,7 +26,7 @@ export async function withTaxAnswers<T>(deps: EngineDeps, tenant: Tenant, work: 
       return await work()
     } catch (error) {
       if (!(error instanceof LacksTaxAnswer) || round === ROUNDS_MAX) throw error
-      await queryNow(deps, tenant, error.needed)
+      await queryNow(deps, tenant, error.needed, { field: error.details.field })
     }
   }
 }
@@ -35,19 +35,31 @@ async function queryNow(
   deps: EngineDeps,
   tenant: Tenant,
   needed: readonly NeededAnswer[],
-  instead: { readonly instead?: true } = {},
+  { field, ...instead }: { readonly field?: string | undefined; readonly instead?: true } = {},
 ): Promise<void> {
   const { signal } = new AbortController()
   const outcomes = await Promise.all(
-    needed.map(({ asOf, ...open }) => queryOnce(deps, tenant, open, { asOf, ms: WAIT_MS, signal, ...instead })),
+    needed.map(({ asOf, ...open }) =>
+      queryOnce(deps, tenant, open, { asOf, ms: WAIT_MS, signal, keepsFaults: false, ...instead }),
+    ),
   )
-  const fault = outcomes.find(outcome => outcome.fault !== null)?.fault
-  if (fault) throw new AppError('SERVICE_UNAVAILABLE', fault, { retryAfterSeconds: RETRY_AFTER_S })
+  const faults = outcomes.flatMap(({ fault }) => (fault === null ? [] : [fault]))
+  const [fault] = faults.toSorted((a, b) => Number(b.isRefusal) - Number(a.isRefusal))
+  if (!fault) return
+  // What waiting does not heal is told first, and not as something to wait for.
+  if (fault.isRefusal) throw new AppError('INVALID_OPERATION', fault.message, { field: field ?? 'billing_entity_id' })
+  throw new AppError('SERVICE_UNAVAILABLE', fault.message, { retryAfterSeconds: RETRY_AFTER_S })
 }
+
+/** The part of dependencies that these calls need, where tests may leave the engine out. */
+export const engineOf = (deps: {
+  readonly database: EngineDeps['database']
+  readonly taxEngine?: EngineDeps['taxEngine'] | undefined
+}): EngineDeps => ({ database: deps.database, taxEngine: deps.taxEngine ?? null })
 
 /**
  * Asks once more what an OPEN or DRAFT invoice is about; the answer holds for every invoice of that day that is not FINAL. Throws
- * SERVICE_UNAVAILABLE when the engine does not answer: what it said before stays.
+ * like `withTaxAnswers` when the engine gives none: what it said before stays.
  */
 export async function queryAgain(deps: EngineDeps, tenant: Tenant, row: InvoiceRow): Promise<void> {
   const zone = zoneNamed(row.timezone)

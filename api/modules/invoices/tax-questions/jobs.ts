@@ -40,10 +40,12 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
   const ask = async (): Promise<void> => {
     for (const { needed_on, ...open } of { [Symbol.iterator]: () => next }) {
       if (stop.aborted || faults >= FAULTS_MAX) return
-      const { fault, isNew } = await queryOnce(deps, tenant, open, { asOf: needed_on, ms: ASK_MS, signal: stop })
+      const { fault, isNew } = await queryOnce(deps, tenant, open, {
+        ...{ asOf: needed_on, ms: ASK_MS, signal: stop, keepsFaults: true },
+      })
       faults = fault === null ? 0 : faults + 1
       if (fault === null) answered += 1
-      else deps.logger.warn({ ...tenant, fault }, 'the tax engine gave no answer')
+      else deps.logger.warn({ ...tenant, fault: fault.message }, 'the tax engine gave no answer')
       if (isNew) await computeWaiting(deps, tenant, open)
     }
   }

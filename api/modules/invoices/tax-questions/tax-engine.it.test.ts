@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EngineQuestion, NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax-engine.ts'
+import { idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'
 import { instantOf, systemClock } from '../../../../shared/time.ts'
 import { refusal, succeed } from '../../../testing/calls.ts'
@@ -12,6 +13,7 @@ import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { invoiceProducers } from '../../modules.ts'
+import { runBulkAction } from '../bulk-actions/run-bulk-action.ts'
 import { httpTaxEngine } from '../tax-answers/http-engine.ts'
 import { queryOnce } from '../tax-answers/query-engine.ts'
 import { answerWaiting } from './jobs.ts'
@@ -116,6 +118,11 @@ const shown = ({ status, tax_summary, tax_categories, validation_result }: Row) 
   ),
   errors: validation_result.filter((each: Row) => each['status'] === 'ERROR').map((each: Row) => each['details']),
 })
+const WORKSHOP = {
+  pricing_name: 'Workshop',
+  pricing_type: 'FIXED',
+  pricing_band: { amount: { quantity: '200', currency: 'EUR' } },
+}
 const first = async (of: { invoices(): Promise<Row[]> }): Promise<Row> => {
   const [invoice] = await of.invoices()
   if (!invoice) throw new Error('it is billed')
@@ -240,9 +247,9 @@ describe('a billing run', () => {
     const open = { key: row?.['key'] as string, question: row?.['question'] as EngineQuestion }
     for (const taxEngine of [engine, deaf]) {
       const { signal } = new AbortController()
-      const of = { asOf: '2026-03-10' as never, ms: 100, signal }
+      const of = { asOf: '2026-03-10' as never, ms: 100, signal, keepsFaults: true }
       const outcome = await queryOnce({ database: api.database, taxEngine }, tenant.tenant, open, of)
-      expect(outcome.fault).toBe('The tax engine did not answer in time.')
+      expect(outcome.fault?.message).toBe('The tax engine did not answer in time.')
     }
     await billed.run()
     expect(shown(await first(billed)).errors).toEqual([expect.stringMatching(/did not answer in time\.$/)])
@@ -277,7 +284,7 @@ describe('a call of a user', () => {
     say = json(422, { message: 'No such place.' })
     const finalize = () => tenant.call('PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
     expect((await finalize()).body).toMatchObject({
-      code: 'SERVICE_UNAVAILABLE',
+      code: 'INVALID_OPERATION',
       message: 'The tax engine says: No such place.',
     })
     expect(shown(await first(billed))).toMatchObject({ status: 'DRAFT' })
@@ -294,16 +301,39 @@ describe('a call of a user', () => {
     expect(await succeed(tenant, 'POST', `/v1/invoices/${id}/verify`)).toMatchObject({ identical: true })
   })
 
+  test('a bulk action says of one invoice what the engine refuses, and makes the others FINAL', async () => {
+    setTime('2026-03-10T12:00:00Z')
+    const parties = [
+      await subscribed('2026-03-01T00:00:00Z'),
+      await subscribed('2026-03-01T00:00:00Z'),
+      await subscribed('2026-03-01T00:00:00Z'),
+    ]
+    const ids: string[] = []
+    for (const { customerId: customer_id, billing_entity_id } of parties) {
+      const body = { customer_id, billing_entity_id, invoice_date: '2025-07-07T00:00:00Z', lines: [WORKSHOP] }
+      ids.push((await succeed(tenant, 'POST', '/v1/invoices', body))['id'])
+    }
+    const refused = parties[1]?.customerId
+    say = response =>
+      asked.at(-1)?.body['question'].buyer.id === refused
+        ? json(422, { message: 'The postal code is unknown.' })(response)
+        : taxed(['GST', '5'])(response)
+    const of = { type: 'FINALIZE_INVOICES', finalize_invoices: { invoice_date: '2025-07-07' } }
+    const { id } = await succeed(tenant, 'POST', '/v1/bulk-actions', of)
+    await runBulkAction(work(), { tenant: tenant.tenant, id: idOf('bulk', id), last: false })
+    const items: Row[] = (await succeed(tenant, 'GET', `/v1/bulk-actions/${id}/items?order_direction=asc`))['data']
+    expect(Object.fromEntries(items.map(each => [each['target_resource'].id, each['message']]))).toEqual({
+      [ids[0] ?? '']: null,
+      [ids[1] ?? '']: 'The tax engine says: The postal code is unknown.',
+      [ids[2] ?? '']: null,
+    })
+    expect(await succeed(tenant, 'GET', `/v1/bulk-actions/${id}`)).toMatchObject({ status: 'DONE' })
+  })
+
   test('a one-off invoice is priced as soon as there is an answer; a refresh of TAX_RATES asks again', async () => {
     setTime('2026-03-10T12:00:00Z')
     const { customerId, billing_entity_id } = await subscribed('2026-03-01T00:00:00Z')
-    const lines = [
-      {
-        pricing_name: 'Workshop',
-        pricing_type: 'FIXED',
-        pricing_band: { amount: { quantity: '200', currency: 'EUR' } },
-      },
-    ]
+    const lines = [WORKSHOP]
     const made = await succeed(tenant, 'POST', '/v1/invoices', { customer_id: customerId, billing_entity_id, lines })
     expect(shown(made)).toMatchObject({ tax: '0.00', errors: [expect.stringMatching(/on 2026-03-10/)] })
     expect(made).not.toHaveProperty('tax_question')

@@ -5,14 +5,17 @@ import { asSystem, type Database } from '../../../../shared/database/database.ts
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import type { EngineDeps } from '../../invoices/tax-answers/query-engine.ts'
 import type { ExpiryJobDeps } from '../expiry/jobs.ts'
 import { topUpWallets } from './top-up.ts'
 
-const topUpOf = defineJob<ExpiryJobDeps, TenantPayload>({
+export type TopUpJobDeps = ExpiryJobDeps & EngineDeps
+
+export const topUpOf = defineJob<TopUpJobDeps, TenantPayload>({
   name: 'top-up-wallets',
   class: 'short',
   rights: {},
-  run: ({ database }, payload) => topUpWallets({ database }, tenantOf(payload)),
+  run: ({ database, taxEngine }, payload) => topUpWallets({ database, taxEngine }, tenantOf(payload)),
 })
 
 /**

@@ -1,5 +1,6 @@
 // Top-ups: charges on demand that grant to a wallet, and those that a low balance sets off, each once (semantics 6).
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type EngineAnswer, NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax-engine.ts'
 import type { Database } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'
@@ -11,13 +12,25 @@ import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
 import { shown, walletsOf } from '../testing/wallets-of.ts'
-import { findLowWallets } from './jobs.ts'
+import { findLowWallets, topUpOf } from './jobs.ts'
 import { topUp, topUpWallets } from './top-up.ts'
 
 const CHARGE = '/v1/invoices/charge-on-demand-pricing-items'
 const CONFIGS = '/v1/auto-top-up-configs'
 const NOW = '2026-03-10T12:00:00Z'
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
+
+const TAXED: EngineAnswer = {
+  treatment: 'TAXED',
+  rates: [{ name: 'GST', percentage: '5' }],
+  taxable_percentage: '100',
+  note: null,
+  registration_country: null,
+  source: null,
+}
+/** What the tax engine says to each question. */
+let say = (): EngineAnswer => TAXED
+const ENGINE: TaxEngine = { name: 'fake', ask: async () => say() }
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -30,7 +43,7 @@ let versionId: string
 const post = (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body)
 
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
+  api = await startApi({ usage: NO_USAGE, taxEngine: ENGINE })
   tenant = api.tenants.bTest
   before = api.clock.now()
   api.clock.set(Date.parse(NOW))
@@ -176,7 +189,7 @@ async function configured(more: object = {}, frozen_time?: string) {
   return { one, wallet, body, id: String(config['id']) }
 }
 const run = (id: Id<'atuc'>, failpoint?: () => Promise<void>) =>
-  topUp({ database: api.database, failpoint }, tenant.tenant, { id })
+  topUp({ database: api.database, taxEngine: null, failpoint }, tenant.tenant, { id })
 const isLow = async (): Promise<boolean> =>
   (await findLowWallets(worker)).some(
     ({ platform_id, environment }) =>
@@ -232,7 +245,9 @@ test('a fault of one top-up holds up no other, and is thrown in the end', async 
     calls += 1
     if (calls === 1) throw new Error('killed')
   }
-  await expect(topUpWallets({ database: api.database, failpoint }, tenant.tenant)).rejects.toThrow('killed')
+  await expect(topUpWallets({ database: api.database, taxEngine: null, failpoint }, tenant.tenant)).rejects.toThrow(
+    'killed',
+  )
   const balances = [await of.balance(first.wallet), await of.balance(second.wallet)]
   expect(balances.toSorted()).toEqual(['0 / 0 / 0', '100 / 0 / 100'])
   for (const { id } of [first, second]) await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
@@ -311,7 +326,7 @@ test('a customer of a test clock lives in its time: grants expire and wallets ar
   const paidFor = async () => (await invoicesOf(one)).filter(({ type }) => type === 'ONE_OFF')
   api.clock.set(Date.parse('2026-06-01T00:00:00Z'))
   await expireGrants(api.database, tenant.tenant)
-  await topUpWallets({ database: api.database }, tenant.tenant)
+  await topUpWallets({ database: api.database, taxEngine: null }, tenant.tenant)
   expect([await of.balance(wallet), await moved(), await paidFor()]).toEqual(['50 / 0 / 50', ['GRANTED 50'], []])
   const url = `/v1/test-clocks/${one.clock}/advance`
   const answer = await succeed(tenant, 'POST', url, { frozen_time: '2026-03-25T00:00:00Z' })
@@ -323,4 +338,52 @@ test('a customer of a test clock lives in its time: grants expire and wallets ar
   expect((await paidFor()).map(({ status, updated_to_final_at }) => [status, updated_to_final_at])).toEqual([
     ['FINAL', '2026-03-25T00:00:00Z'],
   ])
+})
+
+test('the job asks the tax engine for each top-up; what the engine refuses is kept as a failure, an outage is not', async () => {
+  const { one, wallet, id } = await configured()
+  await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+  const { id: billing_entity_id } = await post('billing-entities', { reference: tenant.seed.unique('external') })
+  await succeed(tenant, 'PATCH', `/v1/billing-entities/${billing_entity_id}`, {
+    registered_address: { country: 'CA', state: 'QC' },
+    tax_settings: { provider: 'EXTERNAL' },
+  })
+  const subscription = await post('pricing-plan-subscriptions', {
+    ...{ customer_id: one.customer, billing_entity_id, billing_currency: 'EUR' },
+  })
+  const schedule = await post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: subscription['id'],
+    pricing_plan_version_id: versionId,
+    start_at: '2026-03-01T00:00:00Z',
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
+  const config = await post('auto-top-up-configs', {
+    ...{ status: 'ACTIVE', wallet_id: wallet['id'], pricing_plan_schedule_id: schedule['id'] },
+    ...{ pricing_item_id: items.PACK, threshold: { credits: { quantity: '20', credit_type_id: of.creditType['id'] } } },
+  })
+  const { platformId: platform_id, environment } = tenant.tenant
+  const deps = { database: api.database, system: worker, logger: silentLogger, taxEngine: ENGINE }
+  const job = () =>
+    topUpOf.run(deps as never, { platform_id, environment } as never, { stop: new AbortController().signal } as never)
+  const read = () => succeed(tenant, 'GET', `${CONFIGS}/${config['id']}`)
+  const waiting = () =>
+    api.sql('select attempts from tax_answers where customer_id = $1 and answer is null', [one.customer])
+
+  say = () => {
+    throw new NoTaxAnswer('The tax engine is down.')
+  }
+  await expect(job()).rejects.toThrow('The tax engine is down.')
+  expect([await read(), await waiting()]).toMatchObject([{ failed_attempts: 0, next_attempt_at: null }, []])
+  say = () => {
+    throw new NoTaxAnswer('The postal code is unknown.', { isRefusal: true })
+  }
+  await job()
+  expect(await read()).toMatchObject({ failed_attempts: 1, last_failure: 'The postal code is unknown.' })
+  say = () => TAXED
+  api.clock.set(Date.parse(NOW) + 16 * 60_000)
+  await job()
+  expect(await read()).toMatchObject({ failed_attempts: 0, last_failure: null })
+  expect(await of.balance(wallet)).toBe('100 / 0 / 100')
+  const [invoice] = await invoicesOf(one)
+  expect(invoice).toMatchObject({ status: 'FINAL', tax_summary: { tax_amount: eur('2.50') } })
 })
