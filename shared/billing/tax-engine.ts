@@ -77,7 +77,11 @@ export type KeptAnswer = {
 export type KeyedQuestion = { readonly key: string; readonly question: EngineQuestion }
 
 /** A question of an invoice that has no answer, or one from before its day: that prices what is not FINAL yet. */
-export type OpenQuestion = KeyedQuestion & { readonly as_of: string | null }
+export type OpenQuestion = KeyedQuestion & {
+  readonly as_of: string | null
+  /** Why it was asked once more in vain; absent before that. */
+  readonly fault?: string
+}
 
 /** An engine outside of this installation. Another one is one file that gives a value of this type. */
 export type TaxEngine = {

@@ -1,8 +1,11 @@
 // From a stored invoice to what the API returns.
+import { localDateOf } from '../../../shared/billing/periods.ts'
 import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
 import type { Instant } from '../../../shared/time.ts'
 import { couponsOf } from './coupons-of.ts'
+import { isAnswered } from './document/engine-question.ts'
+import { zoneNamed } from './document/invoice-dates.ts'
 import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
@@ -78,7 +81,7 @@ export function invoiceView(
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
     ...content,
-    ...withFaults(row),
+    ...withFaults(row, now),
     ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
@@ -93,9 +96,19 @@ const originalInfo = (links: readonly LinkedInvoice[]) => {
 }
 
 /** What keeps it from being what it should, besides what its content says. */
-function withFaults({ content, correction_fault, combine_fault }: InvoiceRow): Pick<InvoiceView, 'validation_result'> {
-  const faults = [correction_fault, combine_fault].filter(text => text !== null)
+function withFaults(row: InvoiceRow, now: Instant): Pick<InvoiceView, 'validation_result'> {
+  const { content, correction_fault, combine_fault } = row
+  const faults = [correction_fault, combine_fault, taxFault(row, now)].filter(text => text !== null)
   return { validation_result: [...content.validation_result, ...faults.map(warningOf)] }
+}
+
+/** What it waits for from its date on, when the tax engine is asked once more. Without any answer its content has an ERROR. */
+function taxFault({ content: { tax_question: open }, status, timezone }: InvoiceRow, now: Instant): string | null {
+  if (!open || open.as_of === null || (status !== 'OPEN' && status !== 'DRAFT')) return null
+  const today = localDateOf(now, zoneNamed(timezone))
+  if (today < open.question.date || isAnswered(open, today)) return null
+  const waits = `The tax engine is asked once more about the tax of ${open.question.date}; until it answers, the invoice cannot become FINAL.`
+  return open.fault === undefined ? waits : `${waits} ${open.fault}`
 }
 
 const warningOf = (details: string) => ({ status: 'WARNING' as const, details })

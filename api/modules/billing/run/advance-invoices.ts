@@ -204,8 +204,12 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
     return { pending: archived, closing: closing(counted), pin: null, takesLate: hasLate }
   }
   const last = lastOf(counted, price, now)
-  if (finalFault(last.columns, now) !== null)
-    return { ...only(changed(saved, now, { content: waiting(counted, last) })), takesLate: hasLate }
+  if (finalFault(last.columns, now) !== null) {
+    const columns = { ...counted.columns, content: waiting(counted, last) }
+    const { finalizeAt } = target
+    const waits = stays(of, saved, { row, counted: { ...counted, columns }, inputsHash, finalizeAt })
+    return { ...only(waits), takesLate: hasLate }
+  }
   const pending = finalized(saved, now, computedOf(of, last, inputsHash))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   const issue = { inputs, request: asOf(now), draft: saved, final: pending }
@@ -225,6 +229,10 @@ function waiting(counted: PricedInvoice, last: PricedInvoice): PricedInvoice['co
   const { validation_result, tax_question } = last.columns.content
   return { ...counted.columns.content, validation_result, ...(tax_question ? { tax_question } : {}) }
 }
+
+/** As one change of what is stored, so that a run which finds the same again emits nothing. */
+const stays = (of: Advance, saved: PendingInvoice, waits: Computed): PendingInvoice =>
+  waits.row === null ? changed(saved, of.now, { content: waits.counted.columns.content }) : computed(of, waits)
 
 /** Whether its grace period is over. */
 const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): boolean =>

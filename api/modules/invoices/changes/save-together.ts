@@ -25,6 +25,7 @@ import { replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
 import { isCreditNote } from '../settlement.ts'
 import { type InvoiceRow, invoices } from '../table.ts'
+import { noteQuestions } from '../tax-answers/store-answers.ts'
 import { invoiceView } from '../view.ts'
 import type { PendingInvoice } from './pending-invoice.ts'
 
@@ -44,6 +45,10 @@ export async function saveTogether(
   await insertInvoices(
     uow,
     fresh.filter(({ status }) => status !== 'FINAL'),
+  )
+  await noteQuestions(
+    uow,
+    all.map(({ row }) => row),
   )
   await failpoint?.('invoices.before-numbers')
   const numbers = await takeAll(uow, all)

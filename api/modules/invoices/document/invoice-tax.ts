@@ -85,12 +85,12 @@ function taxOfEngine(
       open: { key, question, as_of: null },
     }
   }
-  const { as_of } = kept
+  const { as_of, fault } = kept
   const decision = decisionOfAnswer(kept.answer, question)
   return {
     decision,
     findings: [...findings, ...taxIdFindings({ seller, buyer }, decision)],
-    ...(as_of !== null && as_of >= on ? {} : { open: { key, question, as_of } }),
+    ...(as_of !== null && as_of >= on ? {} : { open: { key, question, as_of, ...(fault === null ? {} : { fault }) } }),
   }
 }
 

@@ -1,13 +1,14 @@
 // The kept answers of a tax engine, and the questions that wait for one.
 import { and, desc, eq, sql } from 'drizzle-orm'
-import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.ts'
 import type { EngineAnswer, EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { zoneNamed } from '../document/invoice-dates.ts'
 import { taxAnswers as t } from '../document/tax-answers-table.ts'
-import type { InvoiceRow } from '../table.ts'
+import { type InvoiceRow, isOpenEnded } from '../table.ts'
 
 /** Which of the two sides is the customer of the platform. */
 function idsIn({ billing_type, seller, buyer }: EngineQuestion): { customer: Id<'cust'>; entity: Id<'bill'> } {
@@ -32,14 +33,32 @@ const valuesOf = (uow: Uow, { key, question }: KeyedQuestion, neededOn: LocalDat
 
 const CONFLICT = [t.platform_id, t.environment, t.key]
 
-/** Has the question asked soon, unless its answer is good as of that day. */
-export async function noteQuestion(uow: Uow, open: KeyedQuestion, neededOn: LocalDate): Promise<void> {
+/**
+ * Has what invoices lack asked by the next search, and what they have from before its day once the day has come. One statement
+ * for all of them; none where nothing is open.
+ */
+export async function noteQuestions(
+  uow: Uow,
+  rows: readonly Pick<InvoiceRow, 'content' | 'status' | 'timezone'>[],
+): Promise<void> {
+  const noted = new Map<string, ReturnType<typeof valuesOf>>()
+  for (const { content, timezone, ...row } of rows) {
+    const { tax_question: open } = content
+    if (!open || !isOpenEnded(row)) continue
+    const today = localDateOf(uow.now, zoneNamed(timezone))
+    const before = noted.get(open.key)
+    if (before && before.needed_on >= today) continue
+    if (open.as_of === null || today >= open.question.date) noted.set(open.key, valuesOf(uow, open, today))
+  }
+  // In a fixed order, so that two runs never deadlock.
+  const values = [...noted.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+  if (values.length === 0) return
   await uow.tx
     .insert(t)
-    .values(valuesOf(uow, open, neededOn))
+    .values(values)
     .onConflictDoUpdate({
       target: CONFLICT,
-      set: { needed_on: neededOn, next_attempt_at: null, attempts: 0 },
+      set: { needed_on: sql`excluded.needed_on`, next_attempt_at: null, attempts: 0 },
       setWhere: sql`${t.as_of} < least(${t.on_day}, excluded.needed_on) and ${t.needed_on} < excluded.needed_on`,
     })
 }

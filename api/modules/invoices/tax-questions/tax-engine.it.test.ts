@@ -186,7 +186,24 @@ describe('a billing run', () => {
     expect(shown(draft as Row)).toMatchObject({ status: 'DRAFT', tax: '14.98', errors: [] })
     setTime('2026-04-01T09:00:00Z')
     await billed.run()
-    expect(shown((await billed.invoices())[1] as Row)).toMatchObject({ status: 'DRAFT' })
+    const warnings = async () => {
+      const { status, validation_result } = (await billed.invoices())[1] as Row
+      const told = validation_result.map((each: Row) => `${each['status']} ${each['details']}`)
+      return [status, ...told.filter((text: string) => text.includes('tax engine'))]
+    }
+    expect(await warnings()).toEqual([
+      'DRAFT',
+      'WARNING The tax engine is asked once more about the tax of 2026-03-31; until it answers, the invoice cannot become FINAL.',
+    ])
+    say = json(422, { message: 'No such place.' })
+    await ask()
+    await billed.run()
+    expect(await warnings()).toEqual([
+      'DRAFT',
+      expect.stringMatching(/^WARNING The tax engine is asked once more .* The tax engine says: No such place\.$/),
+    ])
+    say = taxed(['GST', '7'])
+    await api.sql(`update tax_answers set next_attempt_at = null where customer_id = $1`, [billed.customerId])
     await ask()
     await billed.run()
     const [, april] = await billed.invoices()
@@ -196,6 +213,37 @@ describe('a billing run', () => {
     const [lines] = (await succeed(tenant, 'GET', `/v1/invoices/${issued['id']}`))['periods'][0].groups
     const why = await succeed(tenant, 'GET', `/v1/invoices/${issued['id']}/lines/${lines.lines[0].id}/explanation`)
     expect(why['taxes']).toMatchObject([{ treatment: 'TAX_ENGINE', source: '127.0.0.1' }])
+  })
+
+  test('tells once that an invoice of the day it becomes FINAL waits, however often it runs', async () => {
+    const platform = `/v1/platforms/${tenant.tenant.platformId}`
+    setTime('2026-03-10T12:00:00Z')
+    const billed = await subscribed('2026-03-01T00:00:00Z')
+    await succeed(tenant, 'PATCH', platform, {
+      invoice_settings: { invoice_date_determination_type: 'WHEN_INVOICE_GOES_TO_FINAL' },
+    })
+    try {
+      await billed.run()
+      await ask()
+      const { id } = await first(billed)
+      setTime('2026-03-11T20:00:00Z')
+      await billed.run()
+      const told = async () => (await api.sql('select type from outbox where object_id = $1', [id])).length
+      const before = await told()
+      for (const minute of [1, 2]) {
+        setTime(`2026-03-11T20:0${minute}:00Z`)
+        await billed.run()
+      }
+      expect(await told()).toBe(before)
+      expect(shown(await first(billed)).errors).toEqual([expect.stringMatching(/on 2026-03-11\./)])
+      await ask()
+      await billed.run()
+      expect(shown(await first(billed))).toMatchObject({ status: 'FINAL', tax: '14.98' })
+    } finally {
+      await succeed(tenant, 'PATCH', platform, {
+        invoice_settings: { invoice_date_determination_type: 'AT_END_OF_BILLING_PERIOD' },
+      })
+    }
   })
 
   test.each<[string, Say, RegExp]>([
@@ -242,7 +290,9 @@ describe('a billing run', () => {
     setTime('2026-03-10T12:00:00Z')
     const billed = await subscribed('2026-03-01T00:00:00Z')
     await billed.run()
-    const [row] = await api.sql('select key, question from tax_answers where customer_id = $1', [billed.customerId])
+    const [row] = await api.sql('select key, question from tax_answers where customer_id = $1 order by on_day', [
+      billed.customerId,
+    ])
     const deaf: TaxEngine = { name: 'deaf', ask: () => new Promise(() => undefined) }
     const open = { key: row?.['key'] as string, question: row?.['question'] as EngineQuestion }
     for (const taxEngine of [engine, deaf]) {
