@@ -158,23 +158,19 @@ describe('a reprocess', () => {
           async ({ invoice }) => (await rig.invoiceOf(invoice))['to_be_reprocessed'] === true,
         ),
       )
-    const clear = async () => {
-      await rig.api.sql('truncate reprocess_items, reprocesses')
-      await rig.api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
-    }
     const child = await succeed(rig.tenant, 'POST', '/v1/customers', {
       ...body,
       parent_customer_ids: [parent.customerId],
     })
     expect(await reprocessed()).toEqual([true, false, false])
-    await clear()
+    await rig.clear()
     await rig.create(ofCustomer({ customerId: child['id'] }))
     expect(await reprocessed()).toEqual([true, false, false])
-    await clear()
+    await rig.clear()
     const path = `/v1/customers/${child['id']}`
     await succeed(rig.tenant, 'PATCH', path, { parent_customer_ids: [other.customerId] })
     expect(await reprocessed()).toEqual([true, true, false])
-    await clear()
+    await rig.clear()
     await succeed(rig.tenant, 'PATCH', path, { email: 'child@example.com' })
     expect(await reprocessed()).toEqual([false, false, false])
     const filters = [{ field: 'PRICING_PLAN_REFERENCE', type: 'EQUALS', value: 'gold' }]

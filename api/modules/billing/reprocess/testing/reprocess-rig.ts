@@ -41,12 +41,16 @@ export async function openReprocessRig() {
   const api = await startOwnApi({ usage })
   const tenant = api.tenants.aLive
   const deps: BillingDeps = { database: api.database, usage }
+  /** Removes every reprocess, as if no invoice waited for one. */
+  async function clear(): Promise<void> {
+    await api.sql('truncate reprocess_items, reprocesses')
+    await api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
+  }
   /** Ignores what earlier tests left behind. */
   async function reset(): Promise<void> {
     api.clock.set(Date.parse(NOW))
     Object.assign(said, { ...usual, faults: new Map() })
-    await api.sql('truncate reprocess_items, reprocesses')
-    await api.sql(`update invoices set to_be_reprocessed_at = null where status <> 'FINAL'`)
+    await clear()
   }
 
   /** A subscription since March 1 with the OPEN invoice of March, worth 15.00. */
@@ -70,5 +74,5 @@ export async function openReprocessRig() {
     expect((await invoiceOf(of.invoice))['status']).toBe('FINAL')
   }
 
-  return { api, tenant, deps, said, reset, billed, invoiceOf, amountOf, create, read, run, finalize }
+  return { api, tenant, deps, said, clear, reset, billed, invoiceOf, amountOf, create, read, run, finalize }
 }
