@@ -25,14 +25,14 @@ type Work<T> = (uow: Uow, rules: { readonly declared: DeclaredPermissions }) => 
 let users = 0
 
 /** The api with tokens that are written by the test. */
-export async function startApiWithUsers(): Promise<UserHarness> {
+export async function startApiWithUsers(more: Parameters<typeof startApi>[0] = {}): Promise<UserHarness> {
   const tokens = {
     verify: async (token: string): Promise<TokenClaims> => JSON.parse(Buffer.from(token, 'base64url').toString('utf8')),
     isRevoked: () => false,
     metadataUrl: 'http://api.example/.well-known/oauth-protected-resource',
     close: async () => undefined,
   }
-  const api = await startApi({ tokens })
+  const api = await startApi({ ...more, tokens })
   return {
     ...api,
     as: (userId, tenant) => {

@@ -1,17 +1,18 @@
 // A subscription that is made with its first payment: the first invoice is FINAL and paid at once, or nothing is made.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf, succeed } from '../../../testing/calls.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { TestTenant } from '../../../testing/harness.ts'
+import { startApiWithUsers, type UserHarness } from '../../../testing/user-harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { type BilledOptions, billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { walletsOf } from '../../wallets/testing/wallets-of.ts'
 
-let api: ApiHarness
+let api: UserHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
+  api = await startApiWithUsers({ usage: NO_USAGE })
   tenant = api.tenants.aTest
   api.clock.set(Date.parse('2026-04-01T10:00:00Z'))
 })
@@ -85,6 +86,24 @@ describe('an AUTHORIZED first payment', () => {
     const { invoice } = await succeed(tenant, 'POST', INIT, { ...body, first_payment: { amount: eur('121') } })
     expect(invoice).toMatchObject({ status: 'FINAL', on_hold: false, payment_status: 'PAID' })
   })
+})
+
+test('needs the permissions to record a payment and, where it makes an invoice FINAL, to change invoices', async () => {
+  const call = async (...more: string[]) => {
+    const permissions = [
+      ...['PRICING_PLAN_SUBSCRIPTION.CREATE', 'PRICING_PLAN_SUBSCRIPTION.UPDATE', 'PRICING_PLAN_SCHEDULE.CREATE'],
+      ...more,
+    ]
+    const role = await succeed(tenant, 'POST', '/v1/roles', { name: tenant.seed.unique('Some'), permissions })
+    const userId = await api.administrator(tenant.tenant)
+    await api.sql('update user_memberships set role_ids = $2 where user_id = $1', [userId, [role['id']]])
+    return api.as(userId, tenant.tenant)
+  }
+  const body = { ...(await sale()), first_payment: { amount: eur('121') } }
+  const init = async (...more: string[]) => await (await call(...more))('POST', INIT, body)
+  for (const more of [[], ['PAYMENT.CREATE']])
+    expect(refusalOf(await init(...more))).toEqual([403, 'USER_NOT_ALLOWED', 'first_payment'])
+  expect((await init('PAYMENT.CREATE', 'INVOICE.UPDATE')).status).toBe(200)
 })
 
 test('the first invoice grants what its charges grant to wallets', async () => {

@@ -62,6 +62,8 @@ export function initRoute(app: FastifyInstance, deps: RouteDeps): void {
 async function firstPaid(uow: Uow, made: Initialized, { first_payment }: Request): Promise<FirstPaid> {
   if (first_payment === undefined) return { payment: null, invoice: null }
   requirePower(uow, 'PAYMENT.CREATE', FIRST_PAYMENT)
+  // It makes an invoice FINAL, on hold or not.
+  if ((first_payment.result ?? 'AUTHORIZED') === 'AUTHORIZED') requirePower(uow, 'INVOICE.UPDATE', FIRST_PAYMENT)
   return await payFirst(uow, made.subscription, first_payment)
 }
 
