@@ -13,6 +13,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { finalizeInvoice } from '../changes/finalize-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
+import { engineOf, withTaxAnswers } from '../tax-answers/with-answers.ts'
 import { bulkActionResource } from './bulk-action.ts'
 import { type BulkAction, type BulkActionItem, bulkActionItems, bulkActions } from './table.ts'
 
@@ -79,7 +80,8 @@ async function finalizeOne(deps: BulkDeps, { tenant, actor, invoiceId: id }: One
   if (row.combined_into_id !== null) return null
   if (row.on_hold) return 'The invoice was put on hold meanwhile; release it first.'
   try {
-    const issued = row.status === 'DRAFT' ? await producerOf(deps, row).issueWithOthers?.({ tenant, id }) : null
+    const withOthers = async () => (await producerOf(deps, row).issueWithOthers?.({ tenant, id })) ?? null
+    const issued = row.status === 'DRAFT' ? await withTaxAnswers(engineOf(deps), tenant, withOthers) : null
     if (issued?.status === 'FINAL' || issued?.combined_into_id) return null
     await finalizeInvoice(deps, { tenant, actor, id })
     return null

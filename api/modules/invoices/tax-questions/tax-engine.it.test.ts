@@ -87,8 +87,13 @@ const run = (subscriptionId: string) => runBilling(work(), tenant.tenant, subscr
 const QUEBEC = { line1: '1 rue Notre-Dame', city: 'Montréal', postal_code: 'H2Y 1C6', state: 'QC', country: 'CA' }
 
 /** A subscription with a fee of 100, of a billing entity in Québec that uses the engine. */
-async function subscribed(start_at: string, provider: string | null = 'EXTERNAL') {
-  const billed = await billedSubscription(tenant, { start_at, fee: '100', activate: false })
+async function subscribed(start_at: string, provider: string | null = 'EXTERNAL', subscription: object = {}) {
+  const billed = await billedSubscription(tenant, {
+    start_at,
+    fee: '100',
+    activate: false,
+    subscription: { ...subscription },
+  })
   const url = `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`
   const { billing_entity_id } = await succeed(tenant, 'GET', url)
   await succeed(tenant, 'PATCH', `/v1/billing-entities/${billing_entity_id}`, {
@@ -378,6 +383,39 @@ describe('a call of a user', () => {
       [ids[2] ?? '']: null,
     })
     expect(await succeed(tenant, 'GET', `/v1/bulk-actions/${id}`)).toMatchObject({ status: 'DONE' })
+  })
+
+  test('a bulk action issues combined invoices as one when their tax is known, and touches none before', async () => {
+    setTime('2026-03-10T12:00:00Z')
+    const one = await subscribed('2026-03-01T00:00:00Z', 'EXTERNAL', { combine: true })
+    const { customerId: customer_id, billing_entity_id } = one
+    const other = await billedSubscription(tenant, {
+      ...{ start_at: '2026-03-01T00:00:00Z', fee: '100' },
+      subscription: { combine: true, customer_id, billing_entity_id },
+    })
+    await one.run()
+    await run(other.subscriptionId)
+    const list = `/v1/invoices?customer_id=${customer_id}&statuses[]=`
+    const drafts: Row[] = (await succeed(tenant, 'GET', `${list}DRAFT`))['data']
+    const ends = async () =>
+      await api.sql('select id, finalize_at from invoices where id = any($1)', [drafts.map(({ id }) => id)])
+    const before = await ends()
+    expect(before).toHaveLength(2)
+    const finalize_invoices = { invoice_date: String(drafts[0]?.['invoice_date']).slice(0, 10) }
+    const { id } = await succeed(tenant, 'POST', '/v1/bulk-actions', { type: 'FINALIZE_INVOICES', finalize_invoices })
+    await api.sql('delete from bulk_action_items where bulk_action_id = $1 and not invoice_id = any($2)', [
+      ...[id, drafts.map(draft => draft['id'])],
+    ])
+    const bulk = () => runBulkAction(work(), { tenant: tenant.tenant, id: idOf('bulk', id), last: false })
+    say = json(503, {})
+    await expect(bulk()).rejects.toThrow('The tax engine answered with the status 503.')
+    expect((await ends()).toSorted()).toEqual(before.toSorted())
+    say = taxed(['GST', '5'])
+    await bulk()
+    const finals: Row[] = (await succeed(tenant, 'GET', `${list}FINAL`))['data']
+    expect(finals.map(final => final['combined_invoice_ids'].toSorted())).toEqual([
+      drafts.map(draft => draft['id']).toSorted(),
+    ])
   })
 
   test('a one-off invoice is priced as soon as there is an answer; a refresh of TAX_RATES asks again', async () => {

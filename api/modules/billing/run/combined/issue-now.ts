@@ -7,6 +7,7 @@ import { changed, unchanged } from '../../../invoices/changes/pending-invoice.ts
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
 import { getInvoice, loadInvoices, lockInvoice } from '../../../invoices/repository.ts'
 import type { InvoiceRow } from '../../../invoices/table.ts'
+import { requireAnswered } from '../../../invoices/tax-answers/require-answered.ts'
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { ACTOR, runGroup } from '../run-group.ts'
@@ -20,7 +21,8 @@ const RUNS_MAX = 3
 /**
  * Ends the grace period of this DRAFT and of those that are issued with it, and has the billing run issue them: on each other's
  * invoice where they agree. Returns the invoice as it is then; null where its subscription combines with no other, so that nothing
- * was done. Killed halfway, the next billing run issues them.
+ * was done. Killed halfway, the next billing run issues them. Throws LacksTaxAnswer while the tax of one of them is not known: issued
+ * now, the others would be without it.
  */
 export async function issueWithOthers(
   deps: BillingDeps,
@@ -33,6 +35,7 @@ export async function issueWithOthers(
     if (outcome?.kind === 'FAILED') throw outcome.error
     const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, id))
     if (row.status !== 'DRAFT') return row
+    await readTenant(deps.database, tenant, uow => requireAnswered(uow, [row]))
   }
   return null
 }
@@ -58,6 +61,7 @@ async function endGrace(uow: Uow, id: Id<'invo'>): Promise<string | null> {
     uow,
     due.map(row => row.id),
   )
+  await requireAnswered(uow, [...rows.values()])
   await saveTogether(
     uow,
     [...rows.values()].map(row => changed(unchanged(row), uow.now, { finalize_at: now })),

@@ -1,0 +1,31 @@
+// Whether what invoices ask a tax engine is answered by now, whatever was known when they were last computed.
+import { and, inArray } from 'drizzle-orm'
+import { localDateOf } from '../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { isAnswered } from '../document/engine-question.ts'
+import { zoneNamed } from '../document/invoice-dates.ts'
+import { taxAnswers as t } from '../document/tax-answers-table.ts'
+import type { InvoiceRow } from '../table.ts'
+import { LacksTaxAnswer } from './lacks-answer.ts'
+
+/** Throws LacksTaxAnswer while a question of one of these invoices has no answer with which it could become FINAL now. */
+export async function requireAnswered(
+  uow: ReadUow,
+  rows: readonly Pick<InvoiceRow, 'content' | 'timezone'>[],
+): Promise<void> {
+  const asked = rows.flatMap(({ content: { tax_question: open }, timezone }) => {
+    const asOf = localDateOf(uow.now, zoneNamed(timezone))
+    return open && !isAnswered(open, asOf) ? [{ key: open.key, question: open.question, asOf }] : []
+  })
+  if (asked.length === 0) return
+  const keys = [...new Set(asked.map(({ key }) => key))]
+  const kept = await uow.tx
+    .select({ key: t.key, as_of: t.as_of })
+    .from(t)
+    .where(and(inThisTenant(uow, t), inArray(t.key, keys)))
+  const known = new Map(kept.map(({ key, as_of }) => [key, as_of]))
+  const lacking = asked.filter(open => !isAnswered({ ...open, as_of: known.get(open.key) ?? null }, open.asOf))
+  const once = [...new Map(lacking.map(open => [open.key, open])).values()]
+  if (once.length > 0) throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', 'status')
+}
