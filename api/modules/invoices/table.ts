@@ -99,6 +99,8 @@ export const invoices = pgTable('invoices', {
   correction_fault: text(),
   /** Why this DRAFT invoice waits beyond its time for one that it is combined with; null where it does not. */
   combine_fault: text(),
+  /** Since when it does. */
+  combine_fault_at: timestamp(),
 })
 
 /** An invoice as stored. */
@@ -128,6 +130,7 @@ export const UNTOUCHED = {
   overdue_at: null,
   correction_fault: null,
   combine_fault: null,
+  combine_fault_at: null,
 } as const satisfies Partial<StoredInvoice>
 
 /** Whether an invoice still changes with its inputs. */

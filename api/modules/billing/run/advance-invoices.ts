@@ -269,6 +269,9 @@ const computedOf = ({ countedUntil }: Advance, counted: PricedInvoice, inputsHas
   usageCountedUntil: counted.counted.length > 0 ? countedUntil : null,
 })
 
+/** One that could be computed waits for no other. */
+const NOT_WAITING = { combine_fault: null, combine_fault_at: null }
+
 function computed(advance: Advance, of: Computed): PendingInvoice {
   const {
     tenant,
@@ -284,7 +287,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   if (row) {
     const moves = row.status === 'OPEN' || of.finalizeAt !== undefined
     const finalizeAt = status === 'DRAFT' && moves && !row.on_hold ? closesAt() : row.finalize_at
-    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt, combine_fault: null }
+    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt, ...NOT_WAITING }
     return changed(unchanged(row), now, values, lines)
   }
   const onHold = inputs.subscription.init_invoice_on_hold

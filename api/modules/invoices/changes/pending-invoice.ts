@@ -131,6 +131,7 @@ export function finalized(pending: PendingInvoice, now: Instant, computed: Compu
     finalize_at: null,
     to_be_reprocessed_at: null,
     combine_fault: null,
+    combine_fault_at: null,
     updated_to_final_at: at,
     updated_at: at,
   }

@@ -350,7 +350,7 @@ describe('is issued by itself', () => {
     expect(await invoicesOf(sound, 'FINAL')).toEqual([])
     await expect(runBilling(reading, tenant.tenant, sound.subscriptionId)).rejects.toThrow(broken.subscriptionId)
     const [waiting] = await invoicesOf(sound, 'DRAFT')
-    const details = `It waits for the subscription ${broken.subscriptionId}, with which it is combined and which cannot be billed: the reason is in the log of the worker. It is issued without it from 2026-04-02T08:00:00Z on. To issue it before, make it FINAL.`
+    const details = `It waits for the subscription ${broken.subscriptionId}, with which it is combined and which cannot be billed: the reason is in the log of the worker. It is issued without it from 2026-04-03T00:00:00Z on. To issue it before, make it FINAL.`
     expect(waiting?.['validation_result']).toContainEqual({ status: 'WARNING', details })
     fault = new AppError('INVALID_OPERATION', 'This usage cannot be billed.')
     const outcomes = await run([sound], FINAL, reading)
@@ -364,7 +364,7 @@ describe('is issued by itself', () => {
     expect((await finalOf(sound))['validation_result']).not.toContainEqual({ status: 'WARNING', details })
   })
 
-  test('one whose other cannot be billed, a day after its time', async () => {
+  test('one whose other cannot be billed, a day after it first waited for it', async () => {
     const all = await subscribed()
     await run(all, MARCH)
     await run(all, APRIL)
@@ -379,9 +379,13 @@ describe('is issued by itself', () => {
         },
       },
     }
-    await run(all, '2026-04-02T07:59:59Z', reading)
-    expect(await invoicesOf(sound, 'FINAL')).toEqual([])
-    const outcomes = await run(all, '2026-04-02T08:00:00Z', reading)
+    // Late for days already, because nothing was run.
+    for (const time of ['2026-04-05T12:00:00Z', '2026-04-06T11:59:59Z']) {
+      await run(all, time, reading)
+      await expect(runBilling(reading, tenant.tenant, sound.subscriptionId)).rejects.toThrow(broken.subscriptionId)
+      expect(await invoicesOf(sound, 'FINAL')).toEqual([])
+    }
+    const outcomes = await run(all, '2026-04-06T12:00:00Z', reading)
     expect(all.map(({ subscriptionId }) => outcomes.get(subscriptionId)?.kind)).toEqual(['FAILED', 'DONE'])
     expect(await finalOf(sound)).toEqual(alone)
   })

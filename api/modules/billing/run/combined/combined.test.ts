@@ -471,7 +471,8 @@ describe('in a run', () => {
     ['2026-04-02T08:00:00Z', failed(new Error('broken')), true],
     ['2026-04-02T08:00:00Z', { kind: 'ALONE' }, false],
   ])('waits for one that cannot be billed for a day: at %s', (now, outcome, stays) => {
-    const rows = [{ status: 'DRAFT', finalize_at: '2026-04-01T08:00:00Z' }]
+    // Late for long for another reason, it waits for this one since April.
+    const rows = [{ status: 'DRAFT', finalize_at: '2026-03-01T08:00:00Z', combine_fault_at: '2026-04-01T08:00:00Z' }]
     const all = new Map(states('a', 'b'))
     const held = new Map(states('b').map(([id, state]) => [id, { ...state, rows }])) as unknown as Parameters<
       typeof leaveTogether

@@ -30,9 +30,10 @@ export async function noteWaiting(
     for (const id of drafts) {
       const row = await lockInvoice(uow, id)
       if (row.status !== 'DRAFT' || row.finalize_at === null || at(row.finalize_at) > uow.now) continue
-      const without = formatInstant(instantOf(at(row.finalize_at) + LATE_MS))
+      const combine_fault_at = row.combine_fault_at ?? formatInstant(uow.now)
+      const without = formatInstant(instantOf(at(combine_fault_at) + LATE_MS))
       const combine_fault = `It waits for the subscription ${waitsFor.subscriptionId}, with which it is combined and which cannot be billed: ${reasonOf(waitsFor.error)} It is issued without it from ${without} on. To issue it before, make it FINAL.`
-      await change(uow, row, { combine_fault })
+      await change(uow, row, { combine_fault, combine_fault_at })
     }
   })
 }

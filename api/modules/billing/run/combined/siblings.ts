@@ -90,7 +90,8 @@ export function chooseSets(
 /**
  * Removes from `held` those that are combined with one that could not be held; `left` says why not, and takes them too.
  * One that is refused keeps no other waiting. After any other fault, such as a lost connection, the next run may bill all
- * of them, so each is left to a run by itself; one whose invoice is a day late no longer waits.
+ * of them, so each is left to a run by itself; one whose invoice has waited for a day no longer
+ * does.
  */
 export function leaveTogether(
   all: ReadonlyMap<string, Pick<SubscriptionState, 'inputs'>>,
@@ -111,11 +112,14 @@ export function leaveTogether(
   }
 }
 
-/** How long invoices wait for one that they are combined with and that cannot be billed. */
+/**
+ * How long invoices wait for one that they are combined with and that cannot be billed, from the first run that it kept waiting: one
+ * that is late for another reason does not issue without the others at the first fault.
+ */
 export const LATE_MS = 86_400_000
 
 const isLate = ({ rows }: Pick<SubscriptionState, 'rows'>, now: Instant): boolean =>
-  rows.some(({ status, finalize_at }) => status === 'DRAFT' && finalize_at !== null && at(finalize_at) + LATE_MS <= now)
+  rows.some(({ status, combine_fault_at: since }) => status === 'DRAFT' && since !== null && at(since) + LATE_MS <= now)
 
 const waitsFor = (subscriptionId: string, outcome: Outcome): { readonly waitsFor?: WaitsFor } =>
   outcome.kind === 'FAILED' ? { waitsFor: { subscriptionId, error: outcome.error } } : {}
