@@ -11,7 +11,7 @@ import { inTimeOf } from '../../../test-clock.ts'
 import { refreshInvoice } from '../changes/refresh-invoice.ts'
 import type { InvoiceDeps } from '../producer.ts'
 import { type EngineDeps, queryOnce } from '../tax-answers/query-engine.ts'
-import { dueQuestions, invoicesWaiting, isDue } from '../tax-answers/store-answers.ts'
+import { type DueQuestion, dueQuestions, invoicesWaiting, isDue } from '../tax-answers/store-answers.ts'
 
 export type TaxEngineJobDeps = InvoiceDeps &
   EngineDeps & {
@@ -22,34 +22,46 @@ export type TaxEngineJobDeps = InvoiceDeps &
 
 const ASK_MS = 15_000
 const AT_ONCE = 8
+/** Read at once. */
 const QUESTIONS_MAX = 400
-/** An engine that fails this often in a row is left alone until the next minute. */
+/** A tenant with more to ask lets others have the place then, and goes on in the next minute. */
+const WORK_MS = 55_000
+/** An engine that fails this often in a row is left alone until the next minute. One that refuses a question is well. */
 const FAULTS_MAX = 8
 const ACTOR = { id: null, requestId: null }
 
 /**
- * Asks what waits, and computes the invoices again that waited for it. A failing engine holds up only the invoices that need it.
- * Returns how many were answered.
+ * Asks what waits, each question once, and computes the invoices again that waited for it. A failing engine holds up only the
+ * invoices that need it. Returns how many were answered.
  */
 export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop: AbortSignal): Promise<number> {
   const { database, system } = deps
-  const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
+  const started = performance.now()
+  const asked = new Set<string>()
   let faults = 0
   let answered = 0
-  const next = due[Symbol.iterator]()
-  const ask = async (): Promise<void> => {
+  const isOver = (): boolean => stop.aborted || faults >= FAULTS_MAX || performance.now() - started > WORK_MS
+  const ask = async (next: Iterator<DueQuestion>): Promise<void> => {
     for (const { needed_on, ...open } of { [Symbol.iterator]: () => next }) {
-      if (stop.aborted || faults >= FAULTS_MAX) return
+      if (isOver()) return
       const { fault, isNew } = await queryOnce(deps, tenant, open, {
         ...{ asOf: needed_on, ms: ASK_MS, signal: stop, keepsFaults: true },
       })
-      faults = fault === null ? 0 : faults + 1
+      const isOutage = fault !== null && (!fault.isRefusal || deps.taxEngine === null)
+      faults = isOutage ? faults + 1 : 0
       if (fault === null) answered += 1
       else deps.logger.warn({ ...tenant, fault: fault.message }, 'the tax engine gave no answer')
       if (isNew) await computeWaiting(deps, tenant, open)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, ask))
+  while (!isOver()) {
+    const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
+    const anew = due.filter(({ key }) => !asked.has(key))
+    if (anew.length === 0) break
+    for (const { key } of anew) asked.add(key)
+    const next = anew[Symbol.iterator]()
+    await Promise.all(Array.from({ length: AT_ONCE }, () => ask(next)))
+  }
   return answered
 }
 

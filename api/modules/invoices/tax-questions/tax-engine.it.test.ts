@@ -290,6 +290,25 @@ describe('a billing run', () => {
     expect(shown(await first(held))).toMatchObject({ status: 'FINAL', tax: '20.00', errors: [] })
   })
 
+  test('asks on after many refusals, and gives up only on an engine that is down', async () => {
+    setTime('2026-03-10T12:00:00Z')
+    const { customerId, billing_entity_id } = await subscribed('2026-03-01T00:00:00Z')
+    const parties = { customer_id: customerId, billing_entity_id }
+    const days = Array.from({ length: 24 }, (_, day) => `2024-05-${String(day + 1).padStart(2, '0')}T00:00:00Z`)
+    for (const invoice_date of days)
+      await succeed(tenant, 'POST', '/v1/invoices', { ...parties, invoice_date, lines: [WORKSHOP] })
+    await api.sql(`update tax_answers set next_attempt_at = 'infinity' where customer_id <> $1`, [customerId])
+    const again = () => api.sql('update tax_answers set next_attempt_at = null where customer_id = $1', [customerId])
+    say = json(500, {})
+    await ask()
+    expect(asked.length).toBeLessThan(days.length)
+    await again()
+    asked.length = 0
+    say = json(422, { message: 'Unknown.' })
+    await ask()
+    expect(asked).toHaveLength(days.length)
+  })
+
   test('does not wait for an engine that says nothing, nor one that ignores its deadline', async () => {
     say = () => undefined
     setTime('2026-03-10T12:00:00Z')
