@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const FOLDER = 'shared/database/migrations'
 /** Tables that grow with every billing period or change. */
-const LARGE = ['invoices', 'invoice_lines', 'closed_usage', 'outbox']
+const LARGE = ['invoices', 'invoice_lines', 'closed_usage', 'outbox', 'payments']
 /** Those before have run somewhere. */
 const SINCE = '20261123T0500'
 

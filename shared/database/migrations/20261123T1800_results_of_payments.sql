@@ -2,4 +2,4 @@
 alter table payments
   drop constraint payments_result_check,
   add constraint payments_result_check
-    check (result in ('AUTHORIZED', 'PENDING', 'REFUSED', 'ERROR', 'CANCELLED', 'REFUNDED'));
+    check (result in ('AUTHORIZED', 'PENDING', 'REFUSED', 'ERROR', 'CANCELLED', 'REFUNDED')) not valid;
