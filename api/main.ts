@@ -109,7 +109,7 @@ async function main(): Promise<void> {
     dataSecret: config.DATA_SECRET,
     // Only the workers get SMTP_URL, which holds a password. MAIL_FROM is set together with it.
     sendsMail: config.MAIL_FROM !== null,
-    taxEngine: httpTaxEngine(config, policy),
+    taxEngine: httpTaxEngine(config),
     postWebhook: createPost({ request: createOutboundRequest(policy, WEBHOOK_TIMES), policy }),
     logger,
     failpoint: createFailpoints(config.FAILPOINT),

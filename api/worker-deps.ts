@@ -122,7 +122,7 @@ export async function openWorkerDeps(
         config.VIES_URL === null
           ? null
           : { url: config.VIES_URL, request: createOutboundRequest(policy, VIES_TIMES), policy, deadlineMs: VIES_MS },
-      taxEngine: httpTaxEngine(config, policy),
+      taxEngine: httpTaxEngine(config),
       outboxRetentionDays: config.OUTBOX_RETENTION_DAYS,
       metrics: createWorkerMetrics(of.registry),
       logger,

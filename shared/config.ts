@@ -188,7 +188,7 @@ export const SETTINGS = {
     optional(url('https:', 'http:')),
   ),
   TAX_ENGINE_URL: setting(
-    'Where the api and the worker ask what tax applies, for billing entities with the tax provider EXTERNAL: your adapter to a tax engine, with the protocol of operating.md. A host that is not public must be in OUTBOUND_HOSTS. Empty: no billing entity can use one.',
+    'Where the api and the worker ask what tax applies, for billing entities with the tax provider EXTERNAL: your adapter to a tax engine, with the protocol of operating.md. It need not be in OUTBOUND_HOSTS. Empty: no billing entity can use one.',
     '',
     optional(url('https:', 'http:')),
   ),

@@ -88,7 +88,12 @@ describe('the tax by an answer', () => {
     [
       'a rate of zero',
       { treatment: 'TAXED', rates: [{ name: 'VAT', percentage: '0' }], taxable_percentage: '25' },
-      { ...none, treatment: 'TAX_ENGINE' },
+      { ...none, treatment: 'TAX_ENGINE', rates: ['VAT 0'] },
+    ],
+    [
+      'a rate of zero beside another',
+      { ...vat, rates: [...vat.rates, { name: 'PST', percentage: '0' }] },
+      { ...none, treatment: 'TAX_ENGINE', rates: ['VAT 19'] },
     ],
     [
       'no tax',
@@ -104,6 +109,12 @@ describe('the tax by an answer', () => {
     ['an exempt buyer', { treatment: 'EXEMPT' }, { ...none, treatment: 'BUYER_EXEMPT', notes: ['TAX_EXEMPT'] }],
   ])('%s', (_, json, expected) => {
     expect(decide(json)).toEqual(expected)
+  })
+
+  test('an exempt customer keeps its own note', () => {
+    const answer = readEngineAnswer({ treatment: 'EXEMPT' })
+    const { notes } = decisionOfAnswer(answer, question('NL', 'DE'), 'Article 151.')
+    expect(notes).toEqual([{ code: 'TAX_EXEMPT', text: 'Article 151.' }])
   })
 
   test('two parties in the United Kingdom have their note on self-billing', () => {

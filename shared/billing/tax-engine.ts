@@ -2,7 +2,7 @@
 // invoices are priced, and verified years later, from the answers that are kept.
 import { decimal, HUNDRED, sum, ZERO } from '../decimal.ts'
 import { fraction, WHOLE } from './fraction.ts'
-import { invoiceNotesOf, type TaxDecided, type TaxNote, type TaxTreatment, UNTAXED_NOTES } from './tax.ts'
+import { invoiceNotesOf, type TaxDecided, type TaxNote, type TaxTreatment, taxExemptOf, UNTAXED_NOTES } from './tax.ts'
 
 export type EngineAddress = {
   readonly line1: string | null
@@ -183,12 +183,18 @@ const RULINGS: Readonly<Record<EngineTreatment, { readonly as: TaxTreatment; rea
   EXEMPT: { as: 'BUYER_EXEMPT', notes: UNTAXED_NOTES.EXEMPT },
 }
 
-/** The tax of an invoice by the answer to its question. */
-export function decisionOfAnswer(answer: EngineAnswer, { seller, buyer, billing_type }: EngineQuestion): TaxDecided {
-  const { as, notes } = RULINGS[answer.treatment]
-  const rates = answer.rates
-    .map(rate => ({ name: rate.name, percentage: decimal(rate.percentage) }))
-    .filter(rate => rate.percentage.gt(ZERO))
+/** The tax of an invoice by the answer to its question. `taxExemptNote`: why the customer is exempt, in its own words. */
+export function decisionOfAnswer(
+  answer: EngineAnswer,
+  { seller, buyer, billing_type }: EngineQuestion,
+  taxExemptNote: string | null = null,
+): TaxDecided {
+  const { as, notes: usual } = RULINGS[answer.treatment]
+  const notes = as === 'BUYER_EXEMPT' && taxExemptNote !== null ? taxExemptOf(taxExemptNote) : usual
+  const given = answer.rates.map(rate => ({ name: rate.name, percentage: decimal(rate.percentage) }))
+  const charged = given.filter(rate => rate.percentage.gt(ZERO))
+  // A supply that is taxed at zero keeps the rate that says so.
+  const rates = charged.length === 0 ? given : charged
   const own: readonly TaxNote[] = answer.note === null ? [] : [{ code: 'TAX_ENGINE', text: answer.note }]
   const taxed = decimal(answer.taxable_percentage)
   return {
@@ -196,7 +202,7 @@ export function decisionOfAnswer(answer: EngineAnswer, { seller, buyer, billing_
     treatment: as,
     rates,
     sources: answer.source === null ? [] : [answer.source],
-    taxableShare: rates.length === 0 || taxed.eq(HUNDRED) ? WHOLE : fraction(taxed, HUNDRED),
+    taxableShare: charged.length === 0 || taxed.eq(HUNDRED) ? WHOLE : fraction(taxed, HUNDRED),
     notes: [...notes, ...own],
     invoiceNotes: invoiceNotesOf(billing_type, seller.address.country, buyer.address.country),
     usedRegistration: answer.registration_country,

@@ -102,6 +102,9 @@ const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially ex
 const SELF_BILLING_UK = note('SELF_BILLING_UK_DOMESTIC', 'The VAT shown is your output tax due to HMRC.')
 const BUYER_EXEMPT = 'The customer is exempt from tax.'
 
+/** Why the buyer is exempt, in the words of the seller. */
+export const taxExemptOf = (text: string): readonly TaxNote[] => note('TAX_EXEMPT', text)
+
 /** Why an invoice carries no tax, in the sentences that documents translate. */
 export const UNTAXED_NOTES = { REVERSE_CHARGE, EXPORT, NO_TAX, EXEMPT: note('TAX_EXEMPT', BUYER_EXEMPT) } as const
 
@@ -204,7 +207,7 @@ function ruleFor(question: TaxQuestion): Answer {
   const { seller, buyer } = question
   if (buyer.kind === 'ORGANIZATION' && buyer.taxExempt) {
     const text = buyer.taxExemptNote ?? BUYER_EXEMPT
-    return { treatment: 'BUYER_EXEMPT', rates: [], notes: note('TAX_EXEMPT', text) }
+    return { treatment: 'BUYER_EXEMPT', rates: [], notes: taxExemptOf(text) }
   }
   if (isVatCountry(seller.country)) return europeanRule(question)
   return seller.country === buyer.country ? domesticRule(question) : exportRule(question)

@@ -50,6 +50,12 @@ export function isWithinReach(reach: Reach, address: string, { networks }: Outbo
   return reach === 'PUBLIC' && isPublicAddress(address)
 }
 
+/** Admits the host and port of this URL, which the operator chose, and nothing else. */
+export function onlyHostOf(address: string): OutboundPolicy {
+  const url = new URL(address)
+  return { ports: { 'https:': [], 'http:': [] }, hosts: new Set([`${hostOf(url)}:${portOf(url)}`]) }
+}
+
 /** The URL, when it may be asked. Throws RefusedAddress. */
 export function judgeUrl(text: string, policy: OutboundPolicy): JudgedUrl {
   // The parser would remove or turn these round in silence, and then it is not the address that was read by a person.

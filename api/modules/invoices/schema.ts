@@ -268,6 +268,8 @@ export const InvoiceView = Type.Object(
 export type InvoiceContent = Static<typeof Content> & {
   /** Not shown: what the tax engine has to answer before the invoice can become FINAL. */
   readonly tax_question?: OpenQuestion
+  /** Not shown: the key of the question to the tax engine whose answer it has, or waits for. */
+  readonly tax_key?: string
 }
 export type LinkedInvoice = Static<typeof LinkedInvoice>
 export type InvoiceView = Static<typeof InvoiceView>

@@ -27,7 +27,7 @@ export function invoiceView(
 ): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
   const { paid, open, closed, refundable } = settlementOf(row)
-  const { periods, wallet_balances, tax_question: _asked, ...content } = row.content
+  const { periods, wallet_balances, tax_question: _asked, tax_key: _key, ...content } = row.content
   // What is not to be issued is paid by nothing.
   const isIssued = row.status !== 'VOID' && row.status !== 'ARCHIVED'
   return {

@@ -81,13 +81,15 @@ async function imaginedInputs(
   const platform = await loadPlatform(uow)
   const customer = imagined(body.customer ?? null, billing_entity)
   const taxRates = await loadTaxRatesOf(uow, [{ customer, billing_entity }])
+  // A tax engine is asked about customers that there are.
+  const { tax_answers: _none, ...rates } = taxRates({ customer, billing_entity })
   const zone = zoneOfParties({ customer, billing_entity, platform })
   const start = body.start_at ? at(body.start_at) : startOfLocalDay(localDateOf(now, zone), zone)
   return {
     platform,
     customer,
     billing_entity,
-    ...taxRates({ customer, billing_entity }),
+    ...rates,
     number_fields: [],
     subscription: {
       id: 'imagined',

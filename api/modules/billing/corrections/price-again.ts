@@ -1,8 +1,9 @@
 // Prices a FINAL invoice again from its pinned inputs, with everything that the log has up to given positions.
-import { readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type ReadUow, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
+import { loadTaxAnswersOf } from '../../invoices/document/load-tax-answers.ts'
 import { openPurse, type Payers } from '../../invoices/funds.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
@@ -31,8 +32,9 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
   const pinned = await pinnedBasis(deps, tenant, row)
+  const answers = await readTenant(deps.database, tenant, uow => answersFor(uow, pinned.inputs))
   const { inputs, request } = await withUsage(deps, tenant, {
-    ...{ ...pinned, positions },
+    ...{ ...pinned, inputs: { ...pinned.inputs, ...answers }, positions },
     // What is FINAL was converted by them.
     ...{ rates: null, keptRates: pinned.rates ?? [] },
   })
@@ -45,6 +47,18 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
       return { priced: priceInvoice(inputs, whole), request: whole }
     },
   }
+}
+
+/**
+ * The answers of a tax engine that the original used, and those given since: it had no question where it taxed nothing. They are
+ * kept with the new invoice when it becomes FINAL.
+ */
+async function answersFor(uow: ReadUow, inputs: Basis['inputs']): Promise<Pick<Basis['inputs'], 'tax_answers'>> {
+  const { tax_answers: now } = (await loadTaxAnswersOf(uow, [inputs]))(inputs)
+  if (!now) return {}
+  const used = (inputs.tax_answers ?? []).filter(({ answer }) => answer !== null)
+  const known = new Set(used.map(({ key }) => key))
+  return { tax_answers: [...used, ...now.filter(({ key }) => !known.has(key))] }
 }
 
 /**

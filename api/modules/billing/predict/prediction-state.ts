@@ -40,6 +40,8 @@ export type Predicted = Difference & {
 
 /** One invoice with its usage so far, and with the events that are added to it. */
 export type PredictionState = {
+  /** Whether a tax engine has not said what tax applies: amounts are without tax then. */
+  readonly lacksTax: boolean
   /** Whether it is the invoice for usage of that time. */
   covers(at: Instant): boolean
   /** Whether some price counts the event; a price of the model NONE bills nothing. */
@@ -148,6 +150,7 @@ function stateOf(
   const of = { customerId: inputs.customer.id, invoiceId: loaded.invoiceId, currency }
   return {
     covers: at => arrears.start <= at && at < arrears.end,
+    lacksTax: content.tax_question?.as_of === null,
     prices: event => needsOf(loaded.billed, event).length > 0,
     unchanged: () => ({ ...noDifference(currency), ...of, wallets: [] }),
     add: async event => {

@@ -66,6 +66,8 @@ export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): Pr
 /** An invoice as far as it is compared with another one. */
 export type InvoiceFigures = Pick<PricedInvoice, 'lines' | 'counted'> & {
   readonly columns: Pick<InvoiceColumns, 'amount_excluding_tax' | 'tax_amount' | 'amount_including_tax'>
+  /** The prices include tax, and what tax applies is not known: so the amounts without tax are not known either. */
+  readonly lacksTax?: true
 }
 
 /** The figures of `priceInvoice`, without laying its document out. Throws as it does. */
@@ -80,6 +82,7 @@ export function priceFigures(inputs: BillingInputs, request: InvoiceRequest): In
       amount_including_tax: plain(total.quantity),
     },
     lines: documentLines(draft, amounts),
+    ...(draft.amountType === 'INCLUDING_TAX' && amounts.tax.open?.as_of === null ? { lacksTax: true } : {}),
     counted: countedCharges(rated.all, amounts.printed, partsIn(inputs, request, priced)),
   }
 }

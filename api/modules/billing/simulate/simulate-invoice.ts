@@ -1,5 +1,6 @@
 // A FINAL invoice priced again as if its customer had been on another version of the plan, after the simulated invoices
 // before it. It counts the same events: those up to the same positions of the log. Pure.
+import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import { type Charge, chargesOf } from '../charges/charges.ts'
@@ -160,8 +161,13 @@ export function priceSimulated(
 ): InvoiceFigures {
   const { invoice, inputs, terms, billed, refunds } = plan
   const request: InvoiceRequest = { ...invoice.request, terms, billed, refunds, late, ...usage }
-  return priceFigures(inputs, request)
+  const figures = priceFigures(inputs, request)
+  if (figures.lacksTax) throw new AppError('INVALID_OPERATION', LACKS_TAX)
+  return figures
 }
+
+const LACKS_TAX =
+  'The prices include tax, and the tax engine was not asked what tax applies when the invoice became FINAL, so its amounts without tax are not known.'
 
 /** What is billed once this invoice is simulated as well. */
 export function afterSimulated(

@@ -32,6 +32,7 @@ const FRESH_MS = 1_000
 const PIECE_MS = 900_000
 /** Within this time the usage store has what was accepted. */
 const STORED_MS = 30_000
+const NO_TAX_YET = 'The tax engine has not said what tax applies; the amounts are without tax.'
 
 export function createPredictor(deps: PredictDeps): Predictor {
   const { clock } = deps.database
@@ -67,12 +68,14 @@ export function createPredictor(deps: PredictDeps): Predictor {
     const decision = known.decide(event.key)
     if (decision.type === 'NOT_MATCHED') return { response: 'NOT_MATCHED', message: decision.variant }
     const details: Predicted[] = []
+    let lacksTax = false
     for (const { subscriptionId } of known.ratedPlaces(event.key)) {
       const own = batch.states.filter(each => each.subscriptionId === subscriptionId)
       const at = event.usage.timestamp
       const before = own.find(({ state }) => state.covers(at))
       const state = before?.state ?? (await stateOf(tenant, subscriptionId, at))
       if (!state.prices(event.usage)) continue
+      lacksTax ||= state.lacksTax
       if (isDuplicate) {
         details.push(state.unchanged())
         continue
@@ -83,7 +86,7 @@ export function createPredictor(deps: PredictDeps): Predictor {
     }
     if (details.length === 0) return { response: 'NOT_MATCHED', message: 'NO_PRICING' }
     const repeated = `The reference ${JSON.stringify(event.reference)} was sent before, and is counted once.`
-    return { response: 'OK', message: isDuplicate ? repeated : null, details }
+    return { response: 'OK', message: isDuplicate ? repeated : lacksTax ? NO_TAX_YET : null, details }
   }
 
   return {

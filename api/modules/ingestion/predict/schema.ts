@@ -51,7 +51,11 @@ export const CostPrediction = Type.Object(
     response: Type.Enum(['OK', 'NOT_MATCHED', 'FAILED'], {
       description: 'NOT_MATCHED: nothing prices the event. FAILED: it cannot be said what it costs.',
     }),
-    message: Nullable(Type.String({ description: 'Why it is NOT_MATCHED or FAILED, or costs nothing as a repeat.' })),
+    message: Nullable(
+      Type.String({
+        description: 'Why it is NOT_MATCHED or FAILED, costs nothing as a repeat, or is told without tax.',
+      }),
+    ),
     details: Type.Array(Details),
     used_change_rates: Type.Array(UsedExchangeRate, {
       description: 'The rates by which prices in another currency were converted, each once.',

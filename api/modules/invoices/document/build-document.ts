@@ -175,6 +175,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
     ...(draft.copiedFields.length === 0 ? {} : { other_custom_fields: [...draft.copiedFields] }),
     ...(draft.forwardedFrom ? { forwarded_from_customers: [{ object_type: 'CUSTOMER', ...draft.forwardedFrom }] } : {}),
     ...(tax.open ? { tax_question: tax.open } : {}),
+    ...(tax.key ? { tax_key: tax.key } : {}),
     validation_result: [...tax.findings, ...draft.findings, ...numberFindings(draft)].map(finding => ({ ...finding })),
     ...(layout.customers
       ? {

@@ -38,7 +38,7 @@ describe('by a tax engine', () => {
   const entity = { ...base.billing_entity, tax_settings: { provider: 'EXTERNAL' as const } }
   const taxed = (more: Partial<Parties>, taxCategory: 'STANDARD' | 'NO_TAX' = 'STANDARD') => {
     if (DAY === null) throw new Error('it is a day')
-    const parties = { ...base, billing_entity: entity, ...more }
+    const parties = { ...base, billing_entity: entity, tax_answers: [], ...more }
     return invoiceTax({ parties, salesTaxPercentage: null, lines: [{ taxCategory }] }, DAY)
   }
   const key = taxed({}).open?.key ?? ''
@@ -66,6 +66,15 @@ describe('by a tax engine', () => {
     ])
     expect(open).toMatchObject({ as_of: null, question: { version: 1, date: '2026-06-30', tax_category: 'STANDARD' } })
     expect(taxed(kept({ fault: 'It is down.' })).findings[0]?.details).toMatch(/It is down\.$/)
+  })
+
+  test('about an imagined customer it says that nobody is asked', () => {
+    const { tax_answers: _none, ...rest } = { ...base, tax_answers: [] }
+    if (DAY === null) throw new Error('it is a day')
+    const { findings } = invoiceTax({ parties: { ...rest, billing_entity: entity }, salesTaxPercentage: null }, DAY)
+    expect(findings.map(({ details }) => details)).toEqual([
+      expect.stringMatching(/^These amounts are without tax: .* a customer that is imagined\.$/),
+    ])
   })
 
   test('its answer is the tax; one from before the day leaves the question open', () => {

@@ -17,6 +17,8 @@ export type InvoiceTax = {
   readonly findings: readonly Finding[]
   /** What the tax engine has not answered for good; absent where nothing is open. */
   readonly open?: OpenQuestion
+  /** Of the question to the tax engine; absent where none is asked. */
+  readonly key?: string
 }
 
 const UNTAXED: TaxDecided = {
@@ -78,17 +80,21 @@ function taxOfEngine(
   const kept = parties.tax_answers?.find(each => each.key === key)
   if (!kept?.answer) {
     const reason = kept?.fault ?? 'It is asked in the background; the answer is here within a minute or two.'
-    const details = `The tax engine has not said what tax applies on ${on}. ${reason}`
+    const details = parties.tax_answers
+      ? `The tax engine has not said what tax applies on ${on}. ${reason}`
+      : 'These amounts are without tax: a tax engine decides it, and is not asked about a customer that is imagined.'
     return {
       decision: UNTAXED,
       findings: [...findings, { status: 'ERROR', details }],
       open: { key, question, as_of: null },
+      key,
     }
   }
   const { as_of, fault } = kept
-  const decision = decisionOfAnswer(kept.answer, question)
+  const decision = decisionOfAnswer(kept.answer, question, parties.customer.organization?.tax_exempt_note ?? null)
   return {
     decision,
+    key,
     findings: [...findings, ...taxIdFindings({ seller, buyer }, decision)],
     ...(as_of !== null && as_of >= on ? {} : { open: { key, question, as_of, ...(fault === null ? {} : { fault }) } }),
   }

@@ -6,7 +6,7 @@ import {
   readEngineAnswer,
   type TaxEngine,
 } from '../../../../shared/billing/tax-engine.ts'
-import { judgeUrl, type OutboundPolicy, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
+import { judgeUrl, onlyHostOf, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
 import { createOutboundRequest, type OutboundAnswer } from '../../../../shared/outbound/outbound-request.ts'
 
 const TIMES = { connectMs: 5_000, headMs: 20_000, silenceMs: 5_000 }
@@ -17,15 +17,20 @@ export type HttpEngineSettings = {
   readonly TAX_ENGINE_SECRET: string | null
 }
 
-/** The engine of these settings; null where there is none. */
-export function httpTaxEngine(
-  { TAX_ENGINE_URL: address, TAX_ENGINE_SECRET: secret }: HttpEngineSettings,
-  policy: OutboundPolicy,
-): TaxEngine | null {
+/**
+ * The engine of these settings; null where there is none. The operator chose its address, so it alone may be asked, wherever it is:
+ * OUTBOUND_HOSTS is for addresses that tenants give.
+ */
+export function httpTaxEngine({
+  TAX_ENGINE_URL: address,
+  TAX_ENGINE_SECRET: secret,
+}: HttpEngineSettings): TaxEngine | null {
   if (address === null) return null
+  const policy = onlyHostOf(address)
   const request = createOutboundRequest(policy, TIMES)
   return {
-    name: new URL(address).hostname,
+    // Tenants read it; the address is the operator's.
+    name: 'Tax engine',
     ask: async (question, { platformId, environment, signal }) => {
       const body = JSON.stringify({ platform_id: platformId, environment, question })
       const headers = {

@@ -1,11 +1,12 @@
 // The kept answers of a tax engine, and the questions that wait for one.
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.ts'
 import type { EngineAnswer, EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { customers } from '../../parties/customers/table.ts'
 import { zoneNamed } from '../document/invoice-dates.ts'
 import { taxAnswers as t } from '../document/tax-answers-table.ts'
 import { type InvoiceRow, isOpenEnded } from '../table.ts'
@@ -64,6 +65,19 @@ export async function noteQuestions(
 }
 
 /**
+ * Holds the customer of a question until commit; false where it is forgotten, of whom nothing is kept that a question in flight
+ * names.
+ */
+async function isKept(uow: Uow, { question }: KeyedQuestion): Promise<boolean> {
+  const [customer] = await uow.tx
+    .select({ forgotten_at: customers.forgotten_at })
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), eq(customers.id, idsIn(question).customer)))
+    .for('share')
+  return customer?.forgotten_at === null
+}
+
+/**
  * Keeps an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
  * `instead` it gives way to this one.
  */
@@ -72,6 +86,7 @@ export async function keepAnswer(
   open: KeyedQuestion,
   of: { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true },
 ): Promise<void> {
+  if (!(await isKept(uow, open))) return
   const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null }
   await uow.tx
     .insert(t)
@@ -92,6 +107,7 @@ export async function keepFault(
   open: KeyedQuestion,
   of: { fault: string; asOf: LocalDate; at: Instant },
 ): Promise<boolean> {
+  if (!(await isKept(uow, open))) return false
   const [before] = await uow.tx
     .select({ fault: t.fault, attempts: t.attempts })
     .from(t)
@@ -125,25 +141,16 @@ export async function dueQuestions(uow: ReadUow, now: Instant, limit: number): P
   return rows
 }
 
-/** What was asked last between the parties of an invoice about a day; null when nothing was. */
-export async function latestQuestion(
+/** What the invoice asks the tax engine; null when it asks nothing. */
+export async function questionOfInvoice(
   uow: ReadUow,
-  { customer_id, billing_entity_id }: Pick<InvoiceRow, 'customer_id' | 'billing_entity_id'>,
-  onDay: LocalDate,
+  { content: { tax_key: key } }: Pick<InvoiceRow, 'content'>,
 ): Promise<KeyedQuestion | null> {
+  if (key === undefined) return null
   const [row] = await uow.tx
     .select({ key: t.key, question: t.question })
     .from(t)
-    .where(
-      and(
-        inThisTenant(uow, t),
-        eq(t.customer_id, customer_id),
-        eq(t.billing_entity_id, billing_entity_id),
-        eq(t.on_day, onDay),
-      ),
-    )
-    .orderBy(desc(t.created_at), desc(t.key))
-    .limit(1)
+    .where(and(inThisTenant(uow, t), eq(t.key, key)))
   return row ?? null
 }
 

@@ -3,13 +3,12 @@ import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.
 import { readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { at } from '../../../../shared/time.ts'
 import { zoneNamed } from '../document/invoice-dates.ts'
 import type { InvoiceContent } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
 import { LacksTaxAnswer, type NeededAnswer } from './lacks-answer.ts'
 import { type EngineDeps, queryOnce } from './query-engine.ts'
-import { latestQuestion } from './store-answers.ts'
+import { questionOfInvoice } from './store-answers.ts'
 
 const WAIT_MS = 5_000
 const RETRY_AFTER_S = 30
@@ -64,9 +63,7 @@ export const engineOf = (deps: {
 export async function queryAgain(deps: EngineDeps, tenant: Tenant, row: InvoiceRow): Promise<void> {
   const zone = zoneNamed(row.timezone)
   const asOf = localDateOf(deps.database.clock.now(), zone)
-  const about = row.invoice_date ?? row.cutoff_at
-  const onDay = about === null ? asOf : localDateOf(at(about), zone)
-  const known = await readTenant(deps.database, tenant, uow => latestQuestion(uow, row, onDay))
+  const known = await readTenant(deps.database, tenant, uow => questionOfInvoice(uow, row))
   if (known) await queryNow(deps, tenant, [{ ...known, asOf }], { instead: true })
 }
 

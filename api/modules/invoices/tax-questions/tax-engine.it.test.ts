@@ -9,6 +9,7 @@ import { instantOf, systemClock } from '../../../../shared/time.ts'
 import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { priceAgain } from '../../billing/corrections/price-again.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
@@ -49,10 +50,7 @@ let before: number
 beforeAll(async () => {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const found = httpTaxEngine(
-    { TAX_ENGINE_URL: `http://${host}/tax`, TAX_ENGINE_SECRET: 'shared secret' },
-    { ports: { 'https:': [443], 'http:': [] }, hosts: new Set([host]) },
-  )
+  const found = httpTaxEngine({ TAX_ENGINE_URL: `http://${host}/tax`, TAX_ENGINE_SECRET: 'shared secret' })
   if (!found) throw new Error('its address is set')
   engine = found
   api = await startApi({ usage: NO_USAGE, taxEngine: engine })
@@ -215,9 +213,18 @@ describe('a billing run', () => {
     expect(shown(april as Row)).toEqual({ status: 'FINAL', tax: '7.00', rates: ['GST 7.00'], errors: [] })
     for (const { id } of (await billed.invoices()).slice(0, 2))
       expect(await succeed(tenant, 'POST', `/v1/invoices/${id}/verify`)).toMatchObject({ identical: true })
+    // One that is billed again may tax what the original did not: nothing was asked then.
+    const pinned = (await api.sql('select inputs from pinned_inputs where invoice_id = $1', [issued['id']]))[0]?.[
+      'inputs'
+    ]
+    const without = JSON.stringify({ ...JSON.parse(String(pinned)), tax_answers: [] })
+    await api.sql('update pinned_inputs set inputs = $2 where invoice_id = $1', [issued['id'], without])
+    const again = await priceAgain(work(), tenant.tenant, idOf('invo', String(issued['id'])))
+    expect(again.price([]).priced.columns.tax_amount).toBe('14.98')
+    await api.sql('update pinned_inputs set inputs = $2 where invoice_id = $1', [issued['id'], pinned])
     const [lines] = (await succeed(tenant, 'GET', `/v1/invoices/${issued['id']}`))['periods'][0].groups
     const why = await succeed(tenant, 'GET', `/v1/invoices/${issued['id']}/lines/${lines.lines[0].id}/explanation`)
-    expect(why['taxes']).toMatchObject([{ treatment: 'TAX_ENGINE', source: '127.0.0.1' }])
+    expect(why['taxes']).toMatchObject([{ treatment: 'TAX_ENGINE', source: 'Tax engine' }])
   })
 
   test('tells once that an invoice of the day it becomes FINAL waits, however often it runs', async () => {
@@ -454,6 +461,24 @@ describe('a call of a user', () => {
     say = json(500, {})
     expect((await refresh()).status).toBe(503)
     expect(await read()).toMatchObject({ tax: '10.00', errors: [] })
+    // An address that was there for a while asked another question; the one of the invoice is asked again.
+    const move = (registered_address: object) =>
+      succeed(tenant, 'PATCH', `/v1/customers/${customerId}`, {
+        organization: { legal_name: 'Acme', registered_address },
+      })
+    const refreshParties = () => succeed(tenant, 'POST', `/v1/invoices/${made['id']}/refresh`, { types: ['PO_NUMBER'] })
+    await move({ ...QUEBEC, city: 'Laval' })
+    await refreshParties()
+    say = taxed(['VAT', '8'])
+    await ask()
+    expect(await read()).toMatchObject({ tax: '16.00' })
+    await move(QUEBEC)
+    await refreshParties()
+    expect(await read()).toMatchObject({ tax: '10.00' })
+    say = taxed(['VAT', '6'])
+    expect(shown((await refresh()).body)).toMatchObject({ tax: '12.00', errors: [] })
+    say = taxed(['VAT', '5'])
+    await refresh()
     await succeed(tenant, 'PATCH', `/v1/invoices/${made['id']}`, { status: 'FINAL' })
     const credit = await succeed(tenant, 'POST', `/v1/invoices/${made['id']}/credit`, {})
     expect(credit['tax_summary'].tax_amount.quantity).toBe('-10.00')
@@ -539,8 +564,17 @@ test('a customer that is forgotten leaves no question behind', async () => {
   })
   const kept = () => api.sql('select key from tax_answers where customer_id = $1', [customer['id']])
   expect(await kept()).toHaveLength(1)
+  const [asked] = await api.sql('select key, question from tax_answers where customer_id = $1', [customer['id']])
   await succeed(tenant, 'POST', `/v1/invoices/${id}/void`)
   await succeed(tenant, 'POST', `/v1/customers/${customer['id']}/archive`)
   await succeed(tenant, 'POST', `/v1/customers/${customer['id']}/forget`)
   expect(await kept()).toEqual([])
+  // What was in flight meanwhile is not kept either.
+  const open = { key: asked?.['key'] as string, question: asked?.['question'] as EngineQuestion }
+  for (const answers of [say, json(500, {})]) {
+    say = answers
+    const { signal } = new AbortController()
+    await queryOnce(work(), tenant.tenant, open, { asOf: '2026-03-10' as never, ms: 5_000, signal, keepsFaults: true })
+    expect(await kept()).toEqual([])
+  }
 })

@@ -75,6 +75,8 @@ function categoryOf(summary: TaxCategoryView, invoice: InvoiceView, { seller }: 
   if (says('REVERSE_CHARGE')) return 'AE'
   if (says('EXPORT')) return seller.vatId === null ? 'O' : 'G'
   if (says('NO_TAX')) return 'O'
+  // A tax engine named the rate of zero.
+  if (summary.rates.length > 0 && seller.vatId !== null) return 'Z'
   if (summary.notes.length > 0) return 'E'
   // A rate of zero that was given, or a country without a rule of its own.
   return invoice.sales_tax_percentage !== null && seller.vatId !== null ? 'Z' : 'O'
