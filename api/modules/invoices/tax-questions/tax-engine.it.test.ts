@@ -85,7 +85,13 @@ const run = (subscriptionId: string) => runBilling(work(), tenant.tenant, subscr
 const QUEBEC = { line1: '1 rue Notre-Dame', city: 'Montréal', postal_code: 'H2Y 1C6', state: 'QC', country: 'CA' }
 
 /** A subscription with a fee of 100, of a billing entity in Québec that uses the engine. */
-async function subscribed(start_at: string, provider: string | null = 'EXTERNAL', subscription: object = {}) {
+async function subscribed(
+  start_at: string,
+  provider: string | null = 'EXTERNAL',
+  subscription: object = {},
+  frozen_time?: string,
+) {
+  let clock: string | null = null
   const billed = await billedSubscription(tenant, {
     start_at,
     fee: '100',
@@ -101,6 +107,8 @@ async function subscribed(start_at: string, provider: string | null = 'EXTERNAL'
   await succeed(tenant, 'PATCH', `/v1/customers/${billed.customerId}`, {
     organization: { legal_name: 'Acme', registered_address: QUEBEC },
   })
+  if (frozen_time)
+    clock = (await succeed(tenant, 'POST', '/v1/test-clocks', { frozen_time, customer_ids: [billed.customerId] }))['id']
   await succeed(tenant, 'PATCH', url, { status: 'ACTIVE' })
   const invoices = async (): Promise<Row[]> =>
     (
@@ -110,7 +118,7 @@ async function subscribed(start_at: string, provider: string | null = 'EXTERNAL'
         `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&order_by=created_at&order_direction=asc`,
       )
     )['data']
-  return { ...billed, billing_entity_id, run: () => run(billed.subscriptionId), invoices }
+  return { ...billed, clock, billing_entity_id, run: () => run(billed.subscriptionId), invoices }
 }
 
 const shown = ({ status, tax_summary, tax_categories, validation_result }: Row) => ({
@@ -577,4 +585,19 @@ test('a customer that is forgotten leaves no question behind', async () => {
     await queryOnce(work(), tenant.tenant, open, { asOf: '2026-03-10' as never, ms: 5_000, signal, keepsFaults: true })
     expect(await kept()).toEqual([])
   }
+})
+
+test('the advance of a test clock asks on the way, and issues what it passes', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const billed = await subscribed('2026-03-01T00:00:00Z', 'EXTERNAL', {}, '2026-03-01T00:00:00Z')
+  const advanced = await succeed(tenant, 'POST', `/v1/test-clocks/${billed.clock}/advance`, {
+    frozen_time: '2026-04-03T00:00:00Z',
+  })
+  expect(advanced).toMatchObject({ complete: true, failures: [] })
+  const issued = { tax: '14.98', rates: ['GST 5.00', 'QST 9.98'], errors: [] }
+  expect((await billed.invoices()).map(shown)).toEqual([
+    { ...issued, status: 'FINAL' },
+    { ...issued, status: 'FINAL' },
+    { ...issued, status: 'OPEN' },
+  ])
 })
