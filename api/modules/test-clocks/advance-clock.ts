@@ -16,7 +16,7 @@ import { engineOf } from '../invoices/tax-answers/with-answers.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 import { expireGrants } from '../wallets/expiry/expire-grants.ts'
 import { topUpWallets } from '../wallets/top-ups/top-up.ts'
-import { askTaxEngine } from './ask-tax-engine.ts'
+import { queryForClock } from './query-for-clock.ts'
 
 /** A call is answered within 25 s, and one run may wait 15 s for usage. */
 const BUDGET_MS = 8_000
@@ -71,7 +71,7 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
       time = target
       await stand(deps, of, time, LEASE_MS)
       await billAll(deps, of, { time, state })
-      if ((await askTaxEngine(engineOf(deps), of.tenant, of.clockId)) > 0) await billAll(deps, of, { time, state })
+      if ((await queryForClock(engineOf(deps), of.tenant, of.clockId)) > 0) await billAll(deps, of, { time, state })
       continue
     }
     if (isOver()) return await stop()
@@ -80,7 +80,7 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
     await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
     // What waits for an answer is run again a minute of the clock later.
-    await askTaxEngine(engineOf(deps), of.tenant, of.clockId)
+    await queryForClock(engineOf(deps), of.tenant, of.clockId)
     await atTestTime(time, deps.database.clock, () => topUpWallets(engineOf(deps), of.tenant, of.clockId))
   }
   await atTestTime(target, deps.database.clock, async () => {

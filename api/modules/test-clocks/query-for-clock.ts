@@ -14,7 +14,7 @@ const QUESTIONS_MAX = 200
  * Asks what invoices of the clock's customers wait for, and returns how many questions were answered. A fault is kept, so that the
  * invoice says it and nobody asks again within a minute.
  */
-export async function askTaxEngine(deps: EngineDeps, tenant: Tenant, clockId: string): Promise<number> {
+export async function queryForClock(deps: EngineDeps, tenant: Tenant, clockId: string): Promise<number> {
   const { rows: due } = await readTenant(deps.database, tenant, uow =>
     uow.tx.execute<DueQuestion>(sql`
       select t.key, t.question, t.needed_on::text from tax_answers t
