@@ -1,6 +1,7 @@
 // Reads what the tax engine said about the parties of invoices.
 import { and, asc, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { usesEngine } from './engine-question.ts'
@@ -35,12 +36,10 @@ export async function loadTaxAnswersOf(
       ),
     )
     .orderBy(asc(t.on_day), asc(t.key))
-  return ({ customer, billing_entity }) =>
-    usesEngine(billing_entity)
-      ? {
-          tax_answers: rows
-            .filter(row => row.customer_id === customer.id && row.billing_entity_id === billing_entity.id)
-            .map(({ key, on, as_of, answer, fault }) => ({ key, on, as_of, answer, fault })),
-        }
-      : {}
+  const byPair = groupBy(rows, row => `${row.customer_id} ${row.billing_entity_id}`)
+  return ({ customer, billing_entity }) => {
+    if (!usesEngine(billing_entity)) return {}
+    const own = byPair.get(`${customer.id} ${billing_entity.id}`) ?? []
+    return { tax_answers: own.map(({ key, on, as_of, answer, fault }) => ({ key, on, as_of, answer, fault })) }
+  }
 }

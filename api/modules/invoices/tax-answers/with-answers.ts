@@ -7,11 +7,12 @@ import { zoneNamed } from '../document/invoice-dates.ts'
 import type { InvoiceContent } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
 import { LacksTaxAnswer, type NeededAnswer } from './lacks-answer.ts'
-import { type EngineDeps, queryOnce } from './query-engine.ts'
+import { type EngineDeps, type EngineFault, queryOnce } from './query-engine.ts'
 import { questionOfInvoice } from './store-answers.ts'
 
 const WAIT_MS = 5_000
 const RETRY_AFTER_S = 30
+const AT_ONCE = 8
 /** What was asked may have changed meanwhile, and then another question is open. */
 const ROUNDS_MAX = 3
 
@@ -37,12 +38,17 @@ async function queryNow(
   { field, ...instead }: { readonly field?: string | undefined; readonly instead?: true } = {},
 ): Promise<void> {
   const { signal } = new AbortController()
-  const outcomes = await Promise.all(
-    needed.map(({ asOf, ...open }) =>
-      queryOnce(deps, tenant, open, { asOf, ms: WAIT_MS, signal, keepsFaults: false, ...instead }),
-    ),
-  )
-  const faults = outcomes.flatMap(({ fault }) => (fault === null ? [] : [fault]))
+  const faults: EngineFault[] = []
+  for (let from = 0; from < needed.length && faults.length === 0; from += AT_ONCE) {
+    const outcomes = await Promise.all(
+      needed
+        .slice(from, from + AT_ONCE)
+        .map(({ asOf, ...open }) =>
+          queryOnce(deps, tenant, open, { asOf, ms: WAIT_MS, signal, keepsFaults: false, ...instead }),
+        ),
+    )
+    faults.push(...outcomes.flatMap(({ fault }) => (fault === null ? [] : [fault])))
+  }
   const [fault] = faults.toSorted((a, b) => Number(b.isRefusal) - Number(a.isRefusal))
   if (!fault) return
   // What waiting does not heal is told first, and not as something to wait for.
