@@ -601,18 +601,3 @@ test('the advance of a test clock asks on the way, and issues what it passes', a
     { ...issued, status: 'OPEN' },
   ])
 })
-
-test('the advance of a test clock asks on the way, and issues what it passes', async () => {
-  setTime('2026-03-10T12:00:00Z')
-  const billed = await subscribed('2026-03-01T00:00:00Z', 'EXTERNAL', {}, '2026-03-01T00:00:00Z')
-  const advanced = await succeed(tenant, 'POST', `/v1/test-clocks/${billed.clock}/advance`, {
-    frozen_time: '2026-04-03T00:00:00Z',
-  })
-  expect(advanced).toMatchObject({ complete: true, failures: [] })
-  const issued = { tax: '14.98', rates: ['GST 5.00', 'QST 9.98'], errors: [] }
-  expect((await billed.invoices()).map(shown)).toEqual([
-    { ...issued, status: 'FINAL' },
-    { ...issued, status: 'FINAL' },
-    { ...issued, status: 'OPEN' },
-  ])
-})
