@@ -83,14 +83,15 @@ const SEARCHES: readonly (readonly [string, string, object])[] = [
   ['the start of a number', '', { search_fields: [{ name: 'invoice_number', value: 'N-1', wildcard_end: true }] }],
 ]
 
-test.each(SEARCHES)('%s: no statement reads the whole table', async (_name, query, body) => {
+test.each(SEARCHES)('%s: no statement reads the whole table', async (name, query, body) => {
   const { aLive } = api.tenants
   const search = async (): Promise<void> => {
     const found = await aLive.call('POST', `/v1/invoices/search?limit=${LIMIT}${query}`, body)
     expect(found).toMatchObject({ status: 200, body: { data: { length: LIMIT } } })
   }
   const sent = await statementsOf(search)
-  expect(sent).toHaveLength(2)
+  // The rows and their count. The first page of everything also finds the custom fields of its rows in the same message.
+  expect(sent).toHaveLength(name === 'everything' ? 3 : 2)
   for (const statement of sent) {
     const nodes = await nodesOf(statement)
     for (const node of nodes) expect(Number(node['Actual Rows'])).toBeLessThanOrEqual(COUNTED)
