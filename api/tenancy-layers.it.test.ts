@@ -12,6 +12,11 @@ vi.mock('./resource/tenant-condition.ts', async original => {
   return {
     inThisTenant: (...inputs: Parameters<typeof real.inThisTenant>) =>
       switches.conditions ? real.inThisTenant(...inputs) : sql`true`,
+    // A prepared question stays as it is, so the switch is one of its values.
+    inPlaceholders: (...inputs: Parameters<typeof real.inPlaceholders>) => {
+      const isOff = { mapToDriverValue: () => !switches.conditions }
+      return sql`(${real.inPlaceholders(...inputs)} or ${sql.param(sql.placeholder('platform'), isOff)}::boolean)`
+    },
   }
 })
 
