@@ -123,9 +123,12 @@ export async function keepFault(
   return before?.fault !== of.fault
 }
 
-/** The part of `where` for the rows `t` that an OPEN or DRAFT invoice waits for and that may be asked at `now`. */
-export const isDue = (now: Instant) => sql`(t.answer is null or t.as_of < least(t.on_day, t.needed_on))
-  and (t.next_attempt_at is null or t.next_attempt_at <= ${formatInstant(now)}::timestamptz)
+/** The part of `where` for the rows `t` that have no good answer and may be asked at `now`, whether or not an invoice waits. */
+export const mayBeDue = (now: Instant) => sql`(t.answer is null or t.as_of < least(t.on_day, t.needed_on))
+  and (t.next_attempt_at is null or t.next_attempt_at <= ${formatInstant(now)}::timestamptz)`
+
+/** Of those, the ones that an OPEN or DRAFT invoice waits for. */
+export const isDue = (now: Instant) => sql`${mayBeDue(now)}
   and exists (select from invoices v where v.platform_id = t.platform_id and v.environment = t.environment
     and v.customer_id = t.customer_id and v.status in ('OPEN', 'DRAFT') and v.content -> 'tax_question' ->> 'key' = t.key)`
 

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EngineQuestion, NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax-engine.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { instantOf, systemClock } from '../../../../shared/time.ts'
+import { prepareJobSchema } from '../../../jobs/job-schema.ts'
 import { refusal, succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -17,7 +19,7 @@ import { invoiceProducers } from '../../modules.ts'
 import { runBulkAction } from '../bulk-actions/run-bulk-action.ts'
 import { httpTaxEngine } from '../tax-answers/http-engine.ts'
 import { queryOnce } from '../tax-answers/query-engine.ts'
-import { answerWaiting } from './jobs.ts'
+import { answerWaiting, findTaxQuestions } from './jobs.ts'
 
 type Asked = { readonly authorization: string | undefined; readonly body: Row }
 type Say = (response: ServerResponse) => void
@@ -600,4 +602,19 @@ test('the advance of a test clock asks on the way, and issues what it passes', a
     { ...issued, status: 'FINAL' },
     { ...issued, status: 'OPEN' },
   ])
+})
+
+test('the search for questions works in the role of the worker', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const billed = await subscribed('2026-03-01T00:00:00Z')
+  await billed.run()
+  await prepareJobSchema(api.databaseUrl)
+  const system = await openTestDatabase({
+    ...{ url: api.databaseUrl, role: 'millrace_worker', clock: systemClock, logger: silentLogger, poolMax: 1 },
+  })
+  const run = { attempt: 1, attemptsMax: 1, workerId: 'test', stop: new AbortController().signal }
+  await findTaxQuestions.run({ ...work(), system }, {}, run)
+  await system.close()
+  const queued = await api.sql(`select key from graphile_worker.jobs where task_identifier = 'query-tax-engine'`)
+  expect(queued.map(({ key }) => String(key)).join(' ')).toContain(tenant.tenant.platformId)
 })
