@@ -36,7 +36,7 @@ export type WorkerMetrics = {
   readonly files: Counter<'outcome'>
   readonly downloads: Counter<'outcome'>
   readonly alerts: Counter<'type'>
-  readonly alertLooks: Counter<'outcome'>
+  readonly alertEvaluations: Counter<'outcome'>
   readonly alertsSeenUntil: Gauge
   /** Platforms whose exchange rates were not fetched, or are old. */
   readonly exchangeRateFaults: Gauge
@@ -169,7 +169,7 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
       labelNames: ['type'],
       registers,
     }),
-    alertLooks: new Counter({
+    alertEvaluations: new Counter({
       name: 'millrace_alert_evaluations_total',
       help: 'Evaluations of alert rules, one per tenant: complete, partial (the next one continues there), or failed and retried.',
       labelNames: ['outcome'],

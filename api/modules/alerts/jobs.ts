@@ -14,7 +14,7 @@ import { evaluateAlerts } from './evaluate/evaluate-alerts.ts'
 export type AlertJobDeps = EvaluationDeps & {
   /** In the role millrace_worker. */
   readonly system: Database
-  readonly metrics: Pick<WorkerMetrics, 'alerts' | 'alertLooks' | 'alertsSeenUntil'>
+  readonly metrics: Pick<WorkerMetrics, 'alerts' | 'alertEvaluations' | 'alertsSeenUntil'>
   readonly logger: Logger
 }
 
@@ -41,9 +41,9 @@ async function evaluate(deps: AlertJobDeps, tenant: Tenant): Promise<void> {
   try {
     const { complete, ...made } = await evaluateAlerts(deps, tenant)
     for (const type of ['INVOICE', 'ENTITLEMENT'] as const) metrics.alerts.inc({ type }, made[type])
-    metrics.alertLooks.inc({ outcome: complete ? 'complete' : 'partial' })
+    metrics.alertEvaluations.inc({ outcome: complete ? 'complete' : 'partial' })
   } catch (error) {
-    metrics.alertLooks.inc({ outcome: 'failed' })
+    metrics.alertEvaluations.inc({ outcome: 'failed' })
     logger.warn({ err: error, ...tenant }, 'an evaluation of alerts failed; it is tried again')
     throw error
   }

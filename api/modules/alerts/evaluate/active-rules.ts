@@ -1,4 +1,4 @@
-// The rules a look goes by, and whether they still are when it has found something.
+// The rules an evaluation goes by, and whether they still are when it has found something.
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'

@@ -1,5 +1,5 @@
 // Rules of type INVOICE: the FINAL invoices that are not paid and late enough, each once a rule. What has its alert is not looked
-// at again, so a look costs what is new.
+// at again, so an evaluation costs what is new.
 import { type SQL, sql } from 'drizzle-orm'
 import { daysOverdue, isOverdueBy } from '../../../../shared/billing/overdue.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
@@ -15,7 +15,7 @@ import type { AlertRule } from '../table.ts'
 import { activeRules, holdRules } from './active-rules.ts'
 
 const ACTOR: Actor = { id: null, requestId: null }
-/** Invoices in one transaction, and transactions for one rule in a look; what is left is found by the next. */
+/** Invoices in one transaction, and transactions for one rule in an evaluation; what is left is found by the next. */
 const INVOICES_MAX = 200
 const ROUNDS_MAX = 10
 

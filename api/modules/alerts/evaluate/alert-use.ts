@@ -1,6 +1,6 @@
 // Rules of type ENTITLEMENT: what is used in the billing period that runs now, as the invoice will count it, held against what is
 // granted. Page by page: read what is there, ask the marks of the log whose usage may have changed, read that usage, and save what
-// was found with how far the look has come, in one transaction.
+// was found with how far the evaluation has come, in one transaction.
 import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -22,7 +22,7 @@ import { loadPage, type Page, watchingRules } from './load-targets.ts'
 import { beginEvaluation, resumeAfter, saveProgress, saveWatch } from './save-evaluation.ts'
 
 export type EvaluationDeps = {
-  /** In the role millrace_app: a look is at one tenant, under its row-level security. */
+  /** In the role millrace_app: an evaluation is of one tenant, under its row-level security. */
   readonly database: Database
   readonly usage: Pick<UsageReader, 'read' | 'positions' | 'lastMarks'>
   readonly logger: Pick<Logger, 'warn'>
@@ -33,11 +33,11 @@ export type EvaluationDeps = {
 
 type Limits = { readonly page: number; readonly pages: number }
 
-/** What a look made, and whether it came to its end; what it did not come to is where the next one begins. */
+/** What an evaluation made, and whether it came to its end; what it did not come to is where the next one begins. */
 export type Evaluation = { readonly made: number; readonly complete: boolean }
 
 const ACTOR: Actor = { id: null, requestId: null }
-/** Subscriptions in one transaction, and pages in one look, so that no tenant keeps the others waiting for long. */
+/** Subscriptions in one transaction, and pages in one evaluation, so that no tenant keeps the others waiting for long. */
 const LIMITS: Limits = { page: 100, pages: 20 }
 
 /** Makes the alerts that are due and have not been made. Safe to run twice, and beside another. Throws when usage is away. */
@@ -190,7 +190,7 @@ async function savePage(
     readonly next: string | null
   },
 ): Promise<number> {
-  // In one order, so that two looks at once wait for each other and never in a circle.
+  // In one order, so that two evaluations at once wait for each other and never in a circle.
   const found = [...of.found].sort(([a], [b]) => (a < b ? -1 : 1))
   const alerts = found.flatMap(([, each]) => each.alerts)
   const holding = await holdRules(

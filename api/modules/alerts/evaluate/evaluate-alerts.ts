@@ -1,4 +1,4 @@
-// One look for alerts at one tenant: at invoices, which needs no usage, and then at what is used.
+// One evaluation of the alert rules of a tenant: of invoices, which needs no usage, and then of what is used.
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { alertOverdue } from './alert-overdue.ts'
 import { alertUse, type EvaluationDeps } from './alert-use.ts'

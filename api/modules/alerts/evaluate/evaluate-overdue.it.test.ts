@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => api?.close())
 
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const look = () => alertOverdue(api.database, tenant.tenant)
+const evaluate = () => alertOverdue(api.database, tenant.tenant)
 const rule = (body: object): Promise<Row> =>
   succeed(tenant, 'POST', '/v1/alert-rules', { reference: tenant.seed.unique('rule'), status: 'ACTIVE', ...body })
 const alertsOf = async (by: Row): Promise<Row[]> =>
@@ -76,7 +76,7 @@ test('an invoice sets a rule off once, when it is late by the calendar, and its 
   ]
   const lateAt = async (time: string): Promise<number[]> => {
     setTime(time)
-    await look()
+    await evaluate()
     return await Promise.all([more, asMuch, month, other].map(async by => (await alertsOf(by)).length))
   }
   expect(await lateAt('2026-03-18T23:59:59Z')).toEqual([0, 0, 0, 0])
@@ -96,8 +96,8 @@ test('an invoice sets a rule off once, when it is late by the calendar, and its 
       },
     },
   ])
-  const looks = await Promise.all([look(), look()])
-  expect(looks).toEqual([0, 0])
+  const found = await Promise.all([evaluate(), evaluate()])
+  expect(found).toEqual([0, 0])
 })
 
 test('an invoice is not late once it is paid, nor when it asks for nothing', async () => {
@@ -106,7 +106,7 @@ test('an invoice is not late once it is paid, nor when it asks for nothing', asy
   expect([nothing.invoice['status'], nothing.invoice['invoice_amount_including_tax']]).toEqual(['FINAL', eur('0.00')])
   const by = await overdue('GREATER_THAN', 'DAY', 1, { customer_ids: [paid.customerId, nothing.customerId] })
   setTime('2026-06-01T00:00:00Z')
-  expect(await look()).toBe(0)
+  expect(await evaluate()).toBe(0)
   expect(await alertsOf(by)).toEqual([])
 })
 
@@ -130,7 +130,7 @@ test('in TEST it goes by the time of each customer: that of the day, or of its t
   const { invoice, customerId } = await finalInvoice()
   const by = await overdue('GREATER_THAN', 'DAY', 5)
   const lateBy = async (): Promise<unknown[]> => {
-    await look()
+    await evaluate()
     return (await alertsOf(by)).map(alert => alert['data_trigger_reference'])
   }
   setTime('2026-04-01T09:00:00Z')

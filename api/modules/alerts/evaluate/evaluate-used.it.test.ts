@@ -13,7 +13,7 @@ beforeEach(() => rig.reset())
 describe('what is used of an entitlement', () => {
   test('of a customer of a test clock is that of the period in which the clock stands', async () => {
     const tenant = rig.api.tenants.aTest
-    const { granted, rule, use, look, alertsOf } = rig.of(tenant)
+    const { granted, rule, use, evaluate, alertsOf } = rig.of(tenant)
     const one = await granted({ activate: false })
     await succeed(tenant, 'POST', '/v1/test-clocks', {
       frozen_time: '2026-02-10T00:00:00Z',
@@ -29,9 +29,9 @@ describe('what is used of an entitlement', () => {
     const by = await rule({ type: 'ENTITLEMENT', entitlement: watched })
     // By the day it is March; by the clock, February.
     await use(one, '900', '2026-03-05 00:00:00.000')
-    expect((await look()).ENTITLEMENT).toBe(0)
+    expect((await evaluate()).ENTITLEMENT).toBe(0)
     await use(one, '900', '2026-02-05 00:00:00.000')
-    expect((await look()).ENTITLEMENT).toBe(1)
+    expect((await evaluate()).ENTITLEMENT).toBe(1)
     expect((await alertsOf(by)).map(alert => alert['data_trigger_reference'])).toEqual([
       `${one.subscriptionId} 2026-02-01T00:00:00Z`,
     ])
@@ -41,9 +41,9 @@ describe('what is used of an entitlement', () => {
     const own = await rig.granted({ calculation: { persist: true }, config: { pricing_type: 'NONE', bands: null } })
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '6', '2026-02-05 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
     await rig.use(own, '4', '2026-03-05 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
     expect((await rig.alertsOf(by))[0]?.['alert_data'].entitlement.used_value).toEqual({ number: '10' })
   })
 
@@ -52,7 +52,7 @@ describe('what is used of an entitlement', () => {
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '5', '2026-02-05 00:00:00.000')
     await rig.use(own, '2', '2026-03-05 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
     const [pricing] = await rig.api.sql(
       `select id, items from pricings where pricing_plan_version_id in (
          select pricing_plan_version_id from pricing_plan_schedules where pricing_plan_subscription_id = $1)`,
@@ -67,7 +67,7 @@ describe('what is used of an entitlement', () => {
       persist_usage: '8',
       timestamp: '2026-03-01T00:00:00Z',
     })
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
     expect((await rig.alertsOf(by))[0]?.['alert_data'].entitlement.used_value).toEqual({ number: '10' })
   })
 
@@ -83,9 +83,9 @@ describe('what is used of an entitlement', () => {
       parent_customer_ids: [own.customerId],
     })
     await rig.use(own, '4', '2026-03-05 00:00:00.000')
-    await rig.look()
+    await rig.evaluate()
     await rig.use({ ...own, customerReference: reference }, '6', '2026-03-21 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
     expect((await rig.alertsOf(by))[0]?.['customer_id']).toBe(own.customerId)
   })
 })

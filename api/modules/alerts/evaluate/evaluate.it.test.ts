@@ -1,4 +1,4 @@
-// What rules find of entitlements: real PostgreSQL and ClickHouse, time as the test sets it. Every look may come twice, at once,
+// What rules find of entitlements: real PostgreSQL and ClickHouse, time as the test sets it. Every evaluation may come twice, at once,
 // or be cut short.
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -27,11 +27,11 @@ describe('what is used of an entitlement', () => {
     const own = await rig.granted()
     const by = await rig.watching(own, { percentage: '80' })
     await rig.use(own, '799', '2026-03-05 00:00:00.000')
-    expect(await rig.look()).toEqual({ INVOICE: 0, ENTITLEMENT: 0, complete: true })
+    expect(await rig.evaluate()).toEqual({ INVOICE: 0, ENTITLEMENT: 0, complete: true })
     await rig.use(own, '1', '2026-03-06 00:00:00.000')
-    expect(await rig.look()).toEqual({ INVOICE: 0, ENTITLEMENT: 1, complete: true })
+    expect(await rig.evaluate()).toEqual({ INVOICE: 0, ENTITLEMENT: 1, complete: true })
     await rig.use(own, '100', '2026-03-07 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
     const [alert] = await rig.alertsOf(by)
     expect(alert).toMatchObject({
       object_type: 'ALERT',
@@ -53,25 +53,25 @@ describe('what is used of an entitlement', () => {
     // The next period starts from nothing, and what comes late into the one before is not looked at.
     rig.setTime('2026-04-01T00:00:01Z')
     await rig.use(own, '5000', '2026-03-31 00:00:00.000')
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
     await rig.use(own, '900', '2026-04-01 00:00:00.500')
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
     expect((await rig.alertsOf(by)).map(each => each['data_trigger_reference'])).toEqual(
       ['03', '04'].map(month => `${own.subscriptionId} 2026-${month}-01T00:00:00Z`),
     )
   })
 
-  test('makes one alert of many looks at once, also when one of them was cut short before', async () => {
+  test('makes one alert of many evaluations at once, also when one of them was cut short before', async () => {
     const own = await rig.granted()
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '10', '2026-03-05 00:00:00.000')
     const failpoint = async (name: string) => {
       if (name === 'alerts.before-save') throw new Error('killed')
     }
-    await expect(rig.look({ failpoint })).rejects.toThrow('killed')
+    await expect(rig.evaluate({ failpoint })).rejects.toThrow('killed')
     expect(await rig.alertsOf(by)).toEqual([])
-    const looks = await Promise.all(Array.from({ length: 4 }, () => rig.look()))
-    expect(looks.reduce((sum, each) => sum + each.ENTITLEMENT, 0)).toBe(1)
+    const found = await Promise.all(Array.from({ length: 4 }, () => rig.evaluate()))
+    expect(found.reduce((sum, each) => sum + each.ENTITLEMENT, 0)).toBe(1)
     expect(await rig.alertsOf(by)).toHaveLength(1)
     const [told] = await rig.api.sql(
       `select count(*)::int as times from outbox where type = 'ALERT.CREATED' and data ->> 'alert_rule_id' = $1`,
@@ -89,11 +89,11 @@ describe('what is used of an entitlement', () => {
         if (name === 'alerts.before-save') await succeed(rig.tenant, 'PATCH', `/v1/alert-rules/${by['id']}`, patch)
       },
     })
-    expect((await rig.look(changing({ status: 'DEPRECATED' }))).ENTITLEMENT).toBe(0)
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate(changing({ status: 'DEPRECATED' }))).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
     await succeed(rig.tenant, 'PATCH', `/v1/alert-rules/${by['id']}`, { status: 'ACTIVE' })
-    expect((await rig.look(changing({ name: 'Nearly used' }))).ENTITLEMENT).toBe(0)
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate(changing({ name: 'Nearly used' }))).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
   })
 
   test('is read again only when something may have changed', async () => {
@@ -102,7 +102,7 @@ describe('what is used of an entitlement', () => {
     await rig.watching(other, { number: '100' })
     const readsOf = async (): Promise<number> => {
       rig.counted.reads = 0
-      await rig.look()
+      await rig.evaluate()
       return rig.counted.reads
     }
     expect(await readsOf()).toBe(2)
@@ -128,18 +128,18 @@ describe('what is used of an entitlement', () => {
     expect(await readsOf()).toBe(1)
   })
 
-  test('that cannot be read stops the look, which goes on where it was', async () => {
+  test('that cannot be read stops the evaluation, which goes on where it was', async () => {
     const own = await rig.granted()
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '10', '2026-03-05 00:00:00.000')
     const away = { ...rig.deps.usage, read: () => Promise.reject(new Error('ClickHouse is away')) }
-    await expect(rig.look({ usage: away })).rejects.toThrow('away')
+    await expect(rig.evaluate({ usage: away })).rejects.toThrow('away')
     expect(await rig.alertsOf(by)).toEqual([])
     const [state] = await rig.api.sql('select seen_until from alert_evaluations where platform_id = $1', [
       rig.tenant.tenant.platformId,
     ])
     expect(state?.['seen_until']).toBeNull()
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
   })
 
   test('that cannot be read of one subscription holds up no other', async () => {
@@ -150,16 +150,16 @@ describe('what is used of an entitlement', () => {
       if (parts.some(part => part.customerId === own.customerId)) throw new AppError('INVALID_OPERATION', 'Too many.')
       return await rig.deps.usage.read(of, parts, ...more)
     }
-    expect(await rig.look({ usage: { ...rig.deps.usage, read } })).toEqual({
+    expect(await rig.evaluate({ usage: { ...rig.deps.usage, read } })).toEqual({
       INVOICE: 0,
       ENTITLEMENT: 1,
       complete: true,
     })
     expect(await Promise.all(rules.map(async by => (await rig.alertsOf(by)).length))).toEqual([0, 1])
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
   })
 
-  test('of more subscriptions than one look takes is gone on with by the next', async () => {
+  test('of more subscriptions than one evaluation takes is gone on with by the next', async () => {
     const all = [await rig.granted(), await rig.granted(), await rig.granted()]
     const rules: Row[] = []
     for (const own of all) {
@@ -167,8 +167,8 @@ describe('what is used of an entitlement', () => {
       await rig.use(own, '10', '2026-03-05 00:00:00.000')
     }
     const limits = { page: 1, pages: 2 }
-    expect(await rig.look({ limits })).toEqual({ INVOICE: 0, ENTITLEMENT: 2, complete: false })
-    expect(await rig.look({ limits })).toEqual({ INVOICE: 0, ENTITLEMENT: 1, complete: true })
+    expect(await rig.evaluate({ limits })).toEqual({ INVOICE: 0, ENTITLEMENT: 2, complete: false })
+    expect(await rig.evaluate({ limits })).toEqual({ INVOICE: 0, ENTITLEMENT: 1, complete: true })
     for (const by of rules) expect(await rig.alertsOf(by)).toHaveLength(1)
   })
 
@@ -185,12 +185,12 @@ describe('what is used of an entitlement', () => {
     await rig.use(over, '10', '2026-03-05 00:00:00.000')
     await succeed(rig.tenant, 'POST', `/v1/pricing-plan-subscriptions/${over.subscriptionId}/cancel`, { type: 'NOW' })
     await succeed(rig.tenant, 'PATCH', `/v1/features/${own.featureId}`, { meter_value_calculation_id: null })
-    expect((await rig.look()).ENTITLEMENT).toBe(0)
-    expect((await rig.of(rig.api.tenants.aTest).look()).ENTITLEMENT).toBe(0)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(0)
+    expect((await rig.of(rig.api.tenants.aTest).evaluate()).ENTITLEMENT).toBe(0)
     await succeed(rig.tenant, 'PATCH', `/v1/features/${own.featureId}`, {
       meter_value_calculation_id: own.calculationId,
     })
-    expect((await rig.look()).ENTITLEMENT).toBe(1)
+    expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
     expect((await rig.alertsOf(unmeasured)).map(alert => alert['customer_id'])).toEqual([own.customerId])
     for (const by of [elsewhere, draft, cancelled]) expect(await rig.alertsOf(by)).toEqual([])
   })
@@ -225,10 +225,10 @@ describe('the job', () => {
     const { tenants } = await findAlertRules(worker)
     await run('evaluate-alerts', tenants[0])
     expect((await metrics.alerts.get()).values).toContainEqual({ labels: { type: 'ENTITLEMENT' }, value: 1 })
-    expect((await metrics.alertLooks.get()).values).toEqual([{ labels: { outcome: 'complete' }, value: 1 }])
+    expect((await metrics.alertEvaluations.get()).values).toEqual([{ labels: { outcome: 'complete' }, value: 1 }])
     rig.setTime('2026-03-20T12:07:00Z')
     await find()
-    // What was there when the look began has been seen; it takes no time by this clock.
+    // What was there when the evaluation began has been seen; it takes no time by this clock.
     expect((await metrics.alertsSeenUntil.get()).values).toEqual([{ labels: {}, value: Date.parse(NOW) / 1_000 }])
   })
 })

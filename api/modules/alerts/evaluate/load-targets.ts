@@ -1,4 +1,4 @@
-// Reads what a look at what is used needs, for many subscriptions at once: no query is one subscription's.
+// Reads what an evaluation of what is used needs, for many subscriptions at once: no query is one subscription's.
 
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -96,7 +96,7 @@ export async function loadPage(
   return {
     open,
     attribution: attributionsOf(attribution, customerIds),
-    last: await lastLooks(uow, [...open.keys()]),
+    last: await lastEvaluations(uow, [...open.keys()]),
     next: subscriptions.length < limit ? null : (ids.at(-1) ?? null),
   }
 }
@@ -184,7 +184,7 @@ async function alertsOf(uow: ReadUow, targets: readonly EvaluationTarget[]): Pro
   return new Set(rows.map(({ rule, reference }) => `${rule} ${reference}`))
 }
 
-async function lastLooks(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, LastEvaluation>> {
+async function lastEvaluations(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, LastEvaluation>> {
   if (ids.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string; fingerprint: string; at_ms: string; positions: string[] }>(sql`

@@ -4,7 +4,7 @@ import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { LastEvaluation } from './evaluation-target.ts'
 
-/** The subscription the last look came to; null when it came to its end. */
+/** The subscription the last evaluation came to; null when it came to its end. */
 export async function resumeAfter(uow: ReadUow): Promise<string | null> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ resume_after: string | null }>(sql`
@@ -12,7 +12,7 @@ export async function resumeAfter(uow: ReadUow): Promise<string | null> {
   return rows[0]?.resume_after ?? null
 }
 
-/** Notes that a look begins. */
+/** Notes that an evaluation begins. */
 export async function beginEvaluation(uow: Uow): Promise<void> {
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(sql`

@@ -1,4 +1,4 @@
-// Entitlements to 1,000 tokens whose use is stored in ClickHouse, rules that watch it, and looks at it.
+// Entitlements to 1,000 tokens whose use is stored in ClickHouse, rules that watch it, and evaluations of them.
 import { silentLogger } from '../../../../../shared/process/logger.ts'
 import { createTestClickHouse } from '../../../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../../../../shared/usage/clickhouse.ts'
@@ -22,7 +22,7 @@ export type Granted = Billed & { readonly featureId: string }
 
 /** For one tenant. */
 function watchOf(tenant: TestTenant, deps: EvaluationDeps, client: ClickHouseClient) {
-  const look = (more: Partial<EvaluationDeps> = {}) => evaluateAlerts({ ...deps, ...more }, tenant.tenant)
+  const evaluate = (more: Partial<EvaluationDeps> = {}) => evaluateAlerts({ ...deps, ...more }, tenant.tenant)
   const rule = (body: object): Promise<Row> =>
     succeed(tenant, 'POST', '/v1/alert-rules', { reference: tenant.seed.unique('rule'), status: 'ACTIVE', ...body })
   const watching = (feature: Granted, threshold: object, more: object = {}) =>
@@ -49,7 +49,7 @@ function watchOf(tenant: TestTenant, deps: EvaluationDeps, client: ClickHouseCli
     return { ...billed, featureId: options.featureId ?? grant.featureId }
   }
 
-  return { look, rule, watching, alertsOf, use, granted }
+  return { evaluate, rule, watching, alertsOf, use, granted }
 }
 
 export async function openEvaluationRig() {
