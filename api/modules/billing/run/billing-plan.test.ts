@@ -55,21 +55,6 @@ test('nothing is planned before the start; then the advance invoice and the coll
   expect([started.keys.length, started.closes, text(started.nextOpensAt)]).toEqual([2, true, '2026-04-01T00:00:00Z'])
 })
 
-test('a period that begins may be opened later only while the period before it moves on', () => {
-  const waiting = (at_: string, ...statuses: readonly InvoiceStatus[]): [number, number] => {
-    const { keys, mayOpenLater } = planBilling(inputs, rowsOf(...statuses), at(at_))
-    return [keys.length, mayOpenLater.size]
-  }
-  // The opening invoice and the invoice of the first period are made together.
-  expect(waiting('2026-03-11T00:00:00Z')).toEqual([2, 0])
-  // April has ended, or was never billed; May begins.
-  expect(waiting('2026-05-01T00:00:00Z', 'FINAL', 'FINAL', 'OPEN')).toEqual([2, 1])
-  expect(waiting('2026-05-01T00:00:00Z', 'FINAL', 'FINAL')).toEqual([2, 1])
-  // A DRAFT that keeps waiting does not keep May from being opened, and what is open is not left out.
-  expect(waiting('2026-05-02T00:00:00Z', 'FINAL', 'FINAL', 'DRAFT')).toEqual([2, 0])
-  expect(waiting('2026-05-01T00:00:00Z', 'FINAL', 'FINAL', 'OPEN', 'OPEN')).toEqual([2, 0])
-})
-
 test('closed invoices are skipped; a period that ended makes the run wait for usage', () => {
   const rows = rowsOf('FINAL', 'OPEN')
   expect(planBilling(inputs, rows, at('2026-03-20T00:00:00Z'))).toMatchObject({ closes: false })
@@ -132,7 +117,6 @@ test('a subscription that does not bill has no plan', () => {
     moving: 0,
     closes: false,
     issues: false,
-    mayOpenLater: new Set(),
     nextOpensAt: null,
   })
 })

@@ -23,22 +23,13 @@ export type BillingPlan = {
   readonly closes: boolean
   /** Whether the grace period of any is over, so that it may become FINAL. */
   readonly issues: boolean
-  /** Those to create for a period that still runs, while another period of the subscription is to be closed. */
-  readonly mayOpenLater: ReadonlySet<string>
   /** When an invoice that does not exist yet is due; null when there is none. */
   readonly nextOpensAt: Instant | null
 }
 
 const BILLED_STATUSES: readonly string[] = ['ACTIVE', 'CANCELLED']
 
-const NOTHING: BillingPlan = {
-  keys: [],
-  moving: 0,
-  closes: false,
-  issues: false,
-  mayOpenLater: new Set(),
-  nextOpensAt: null,
-}
+const NOTHING: BillingPlan = { keys: [], moving: 0, closes: false, issues: false, nextOpensAt: null }
 
 /**
  * The invoices that a run processes: every period that has started and is not closed, and rows whose period no longer
@@ -48,7 +39,7 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
   if (!BILLED_STATUSES.includes(inputs.subscription.status)) return NOTHING
   const byKey = new Map(rows.map(row => [keyOfRow(row), row]))
   const gone = new Set(rows.filter(isOpenEnded).map(keyOfRow))
-  const due: Due[] = []
+  const due: { key: string; window: InvoiceWindow; urgency: Urgency }[] = []
   let nextOpensAt: Instant | null = null
   for (const window of invoiceWindows(inputs)) {
     const key = keyOfWindow(window)
@@ -59,7 +50,7 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
     }
     const row = byKey.get(key) ?? null
     if (row ? isOpenEnded(row) : billsAnything(inputs, rows, window))
-      due.push({ key, window, urgency: urgencyOf(row, window, now), isNew: row === null })
+      due.push({ key, window, urgency: urgencyOf(row, window, now) })
   }
   const of = (urgency: Urgency): string[] => due.filter(each => each.urgency === urgency).map(({ key }) => key)
   const moving = [...of('MOVE'), ...gone]
@@ -71,28 +62,11 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
     moving: moving.length,
     closes: due.some(({ window }) => window.cutoffAt <= now),
     issues: due.some(each => mayClose({ inputs, rows }, each, now)),
-    mayOpenLater: mayOpenLater(due, now),
     nextOpensAt,
   }
 }
 
 type Urgency = 'MOVE' | 'FINALIZE' | 'REFRESH'
-type Due = {
-  readonly key: string
-  readonly window: InvoiceWindow
-  readonly urgency: Urgency
-  readonly isNew: boolean
-}
-
-/**
- * Only beside a period that this run moves on: what keeps waiting, such as a DRAFT that cannot become FINAL, must not
- * keep the next period from being opened. The opening invoice is made with the invoice of the first period.
- */
-function mayOpenLater(due: readonly Due[], now: Instant): Set<string> {
-  const hasEnded = ({ window }: Due): boolean => window.cutoffAt <= now
-  if (!due.some(each => each.urgency === 'MOVE' && each.window.arrears !== null && hasEnded(each))) return new Set()
-  return new Set(due.filter(each => each.isNew && !hasEnded(each)).map(({ key }) => key))
-}
 
 function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: Instant): Urgency {
   if (row === null) return 'MOVE'

@@ -44,12 +44,7 @@ export async function queueGroups(tx: SystemTransaction, due: readonly TenantPay
 export const queueGroup = (tx: SystemTransaction, payload: GroupPayload): Promise<void> =>
   queueJobs(tx, BILLING_GROUP, [{ key: `${payload.platform_id}:${payload.environment}:${payload.slot}`, payload }])
 
-export type GroupRun = (
-  deps: BillingDeps,
-  tenant: Tenant,
-  ids: readonly string[],
-  options: { readonly opensLater: boolean },
-) => Promise<Map<string, Outcome>>
+export type GroupRun = (deps: BillingDeps, tenant: Tenant, ids: readonly string[]) => Promise<Map<string, Outcome>>
 
 type Deps = BillingDeps & { readonly metrics: Pick<WorkerMetrics, 'billingRuns'>; readonly logger: Logger }
 
@@ -72,19 +67,15 @@ export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max =
   if (claimed.length === 0) return { again: false, alone: [] }
   await deps.failpoint?.('billing.after-claim')
   const ids = claimed.map(({ id }) => id)
-  // More may be due.
-  const isFull = claimed.length === max
   try {
     const ended = await settleEnded(deps, tenant, claimed)
     const outcomes = await run(
       deps,
       tenant,
       ids.filter(id => !ended.has(id)),
-      // While many are due, the invoices of periods that ended come before those of periods that begin.
-      { opensLater: isFull },
     )
     const alone = [...ended, ...(await failuresOf(deps, tenant, outcomes))]
-    return { again: isFull || isDueAgain(deps, outcomes), alone }
+    return { again: claimed.length === max || isDueAgain(deps, outcomes), alone }
   } catch (error) {
     await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
     throw error

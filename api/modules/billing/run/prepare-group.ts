@@ -65,14 +65,11 @@ export async function prepare(
     states,
     now,
     readMs,
-    opensLater,
   }: {
     readonly states: ReadonlyMap<string, SubscriptionState>
     /** Nothing closes that may close only later. */
     readonly now: Instant
     readonly readMs: number | null
-    /** Whether periods are opened by a later run where others are to be closed. */
-    readonly opensLater: boolean
   },
 ): Promise<PreparedGroup> {
   const failed = new Map<string, unknown>()
@@ -89,7 +86,7 @@ export async function prepare(
   const planned = plans.flatMap(([id, plan]): [string, Planned][] => {
     const state = states.get(id)
     if (!state) return []
-    const own = kept(id, () => planOf(state, plan, { now, complete, opensLater, closed: closed.get(id) ?? [] }))
+    const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
     return own ? [[id, own]] : []
   })
   const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed, readMs })
@@ -108,18 +105,10 @@ function attempt<T>(failed: Map<string, unknown>, id: string, work: () => T): T 
 function planOf(
   state: SubscriptionState,
   plan: BillingPlan,
-  of: {
-    readonly now: Instant
-    readonly complete: boolean
-    readonly opensLater: boolean
-    readonly closed: readonly ClosedUsage[]
-  },
+  of: { readonly now: Instant; readonly complete: boolean; readonly closed: readonly ClosedUsage[] },
 ): Planned {
-  const { now, complete, opensLater, closed } = of
-  // Those that combine decide together what they process.
-  const waits = opensLater && complete && !state.inputs.subscription.combine
-  const wanted = waits ? plan.keys.filter(key => !plan.mayOpenLater.has(key)) : plan.keys
-  const keys = wanted.slice(0, STEPS_MAX)
+  const { now, complete, closed } = of
+  const keys = plan.keys.slice(0, STEPS_MAX)
   const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
   const windows = windowsOf(state, keys)
   const targets = keys.map((key): Target => {

@@ -76,24 +76,6 @@ const isGapless = (numbers: readonly number[]): boolean =>
   numbers.every((number, place) => number === (numbers[0] ?? 0) + place)
 
 describe('a group', () => {
-  test('closes first and opens later when told to, with the same invoices in the end', async () => {
-    const all = await subscribed(3)
-    const [together, ...others] = all as [Billed, ...Billed[]]
-    await runBilling(deps, tenant.tenant, together.subscriptionId)
-    const ids = idsOf(others)
-    const first = await runGroup(deps, tenant.tenant, ids, { opensLater: true })
-    const statuses = async () => (await Promise.all(others.map(invoicesOf))).map(own => own.map(row => row['status']))
-    expect((await statuses()).flat()).not.toContain('OPEN')
-    // They are due again at once.
-    expect(ids.map(id => first.get(id))).toMatchObject(
-      ids.map(() => ({ kind: 'DONE', run: { nextBillingAt: Date.parse(NOW) } })),
-    )
-    await runGroup(deps, tenant.tenant, ids, { opensLater: true })
-    const expected = await said(together)
-    expect(await Promise.all(others.map(said))).toEqual(others.map(() => expected))
-    expect((await statuses()).map(own => own.filter(status => status === 'OPEN').length)).toEqual(others.map(() => 1))
-  })
-
   test('gives the same invoices as billing its subscriptions one by one, with consecutive numbers', async () => {
     const all = await subscribed(4)
     const [first, ...others] = all as [Billed, ...Billed[]]
@@ -176,10 +158,10 @@ describe('a group', () => {
         },
       },
     }
-    const outcomes = await runGroup(reading, tenant.tenant, idsOf([slow, quick]), { readMs: 200 })
+    const outcomes = await runGroup(reading, tenant.tenant, idsOf([slow, quick]), 200)
     expect(idsOf([slow, quick]).map(id => outcomes.get(id)?.kind)).toEqual(['ALONE', 'DONE'])
     expect(await invoicesOf(slow)).toEqual([])
-    const alone = runGroup(reading, tenant.tenant, idsOf([slow]), { readMs: 0 })
+    const alone = runGroup(reading, tenant.tenant, idsOf([slow]), 0)
     answer()
     expect((await alone).get(slow.subscriptionId)?.kind).toBe('DONE')
     expect(await said(slow)).toEqual(await said(quick))

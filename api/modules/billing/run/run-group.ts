@@ -41,16 +41,6 @@ const RETRY_MS = 60_000
 const READ_MS = 30_000
 const ATTEMPTS_MAX = 5
 
-export type GroupOptions = {
-  /** How long to wait for one step of reading. */
-  readonly readMs?: number
-  /**
-   * Whether the periods that still run are opened by a later run, which is due at once, where this one closes a period:
-   * so that many subscriptions that end a period at once all have their invoices before the next periods are opened.
-   */
-  readonly opensLater?: boolean
-}
-
 /**
  * Brings the invoices of these subscriptions up to date. Idempotent: run twice, or by two workers, it gives the same
  * invoices and numbers. A subscription that cannot be billed is FAILED and delays no other; throws only when nothing
@@ -60,13 +50,13 @@ export async function runGroup(
   deps: BillingDeps,
   tenant: Tenant,
   subscriptionIds: readonly string[],
-  { readMs = READ_MS, opensLater = false }: GroupOptions = {},
+  readMs = READ_MS,
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
   const skip = subscriptionIds.length > 1
   let left = [...new Set(subscriptionIds)]
   for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
-    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null, opensLater })
+    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null })
     for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
     left = left.filter(id => !outcomes.has(id))
   }
@@ -83,14 +73,9 @@ const keepsChanging = (): AppError =>
 async function runOnce(
   deps: BillingDeps,
   tenant: Tenant,
-  of: {
-    readonly ids: readonly string[]
-    readonly skip: boolean
-    readonly readMs: number | null
-    readonly opensLater: boolean
-  },
+  of: { readonly ids: readonly string[]; readonly skip: boolean; readonly readMs: number | null },
 ): Promise<Map<string, Outcome | null>> {
-  const { ids, skip, readMs, opensLater } = of
+  const { ids, skip, readMs } = of
   // One time for both: what may close only later was not read with what it is combined with.
   const now = deps.database.clock.now()
   const { states, alone } = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, now))
@@ -101,7 +86,7 @@ async function runOnce(
   const uncorrected = await correctLate(deps, tenant, states)
   for (const [id, error] of uncorrected) outcomes.set(id, { kind: 'FAILED', error })
   const sound = new Map([...states].filter(([id]) => !uncorrected.has(id)))
-  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs, opensLater })
+  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   if (prepared.size === 0) return outcomes
   await deps.failpoint?.('billing.before-invoice')
