@@ -1,5 +1,5 @@
 // The first page of a list without filters, in its usual lengths: the question that is asked most. Its rows, how many there are, and the
-// custom fields of the rows are asked for in one message, by questions that each connection prepares once.
+// custom fields of the rows are read in one message, with statements that each connection prepares once.
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../shared/database/database.ts'

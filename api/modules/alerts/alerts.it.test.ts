@@ -1,4 +1,4 @@
-// What alerts may say, and that each is told of once (semantics 9.3), through the api.
+// What alerts may say, and that each has one event (semantics 9.3), through the api.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eur, refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'

@@ -64,7 +64,7 @@ describe('a schedule', () => {
       pricing_plan_version_id: version,
       coupon_discount_behaviour: 'CARRY_OVER',
     })
-    // It goes on from where it began.
+    // The discount still counts from where it began.
     expect(next['coupons'].map((each: Row) => each['id'])).toEqual([first['id'], second['id']])
     expect(next['coupon_discount'].totals[0].start_at).toBe('2026-03-01T00:00:00Z')
     expect(await used(first)).toBe(1)

@@ -47,7 +47,7 @@ describe('what is used of an entitlement', () => {
     expect((await rig.alertsOf(by))[0]?.['alert_data'].entitlement.used_value).toEqual({ number: '10' })
   })
 
-  test('is counted on from a state that was told of its price', async () => {
+  test('is added to the persisted usage of its price', async () => {
     const own = await rig.granted({ calculation: { persist: true } })
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '5', '2026-02-05 00:00:00.000')

@@ -128,7 +128,7 @@ describe('what is used of an entitlement', () => {
     expect(await readsOf()).toBe(1)
   })
 
-  test('that cannot be read stops the evaluation, which goes on where it was', async () => {
+  test('that cannot be read stops the evaluation; the next one continues there', async () => {
     const own = await rig.granted()
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '10', '2026-03-05 00:00:00.000')
@@ -159,7 +159,7 @@ describe('what is used of an entitlement', () => {
     expect((await rig.evaluate()).ENTITLEMENT).toBe(1)
   })
 
-  test('of more subscriptions than one evaluation takes is gone on with by the next', async () => {
+  test('of more subscriptions than one evaluation covers is continued by the next', async () => {
     const all = [await rig.granted(), await rig.granted(), await rig.granted()]
     const rules: Row[] = []
     for (const own of all) {

@@ -87,7 +87,7 @@ test('releases a billed group, with the time at which each is due next', async (
   expect(rows).toEqual(ids.map(() => ({ later: true, until: null })))
 })
 
-test('takes no more than a group does, and goes on while more may be due', async () => {
+test('claims at most one group, and runs again while more may be due', async () => {
   await due(3)
   const taken: number[] = []
   const run: GroupRun = async (_deps, _tenant, ids) => {

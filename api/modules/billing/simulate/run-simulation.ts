@@ -105,7 +105,7 @@ async function runGroups(deps: BillingDeps, tenant: Tenant, of: Groups): Promise
   const begin = (after: string) => {
     const taken = takeGroup(deps, tenant, { ...of, after })
     const rated = taken.then(group => rateGroup(deps, tenant, { ...group, candidate: of.candidate }))
-    // Told when its turn comes; until then nobody waits for it.
+    // A failure is thrown when its turn comes; nothing awaits it before.
     rated.catch(() => undefined)
     return { taken, rated }
   }

@@ -126,7 +126,7 @@ function grouped<T>(list: readonly T[], keyOf: (entry: T) => string): Map<string
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 
-/** Asked for every page of events, which name fifty of them: prepared, so that neither side reads fifty parameters. */
+/** Runs for every page of events, which names fifty of them: prepared, so that neither side reads fifty parameters. */
 const customersByKey = preparedQuery('customers of events', (tx, name) => {
   const keys = sql`any(${sql.placeholder('keys')}::text[])`
   return tx
