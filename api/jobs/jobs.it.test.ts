@@ -16,7 +16,12 @@ import {
   reprocessReactions,
 } from '../modules/billing/reprocess/reprocess-jobs.ts'
 import type { ReprocessRun } from '../modules/billing/reprocess/run-reprocess.ts'
-import { billingJobs, billingReactions, findDueBilling, queueBilling } from '../modules/billing/run/billing-jobs.ts'
+import {
+  billingJobs,
+  billingReactions,
+  findDueBilling,
+  queueBilling,
+} from '../modules/billing/run/jobs/billing-jobs.ts'
 import { findLostSimulations, simulationJobs } from '../modules/billing/simulate/simulation-jobs.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import {

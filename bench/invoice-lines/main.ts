@@ -2,7 +2,7 @@
 // that is stored (not written as text), in processor time. Ten thousand lines must take less than a second, and at most two and a half
 // times what half of them take: code that is quadratic in lines takes four times as much.
 import { chargesOf } from '../../api/modules/billing/charges/charges.ts'
-import { priceInvoice } from '../../api/modules/billing/run/price-invoice.ts'
+import { priceInvoice } from '../../api/modules/billing/pricing/price-invoice.ts'
 import type { BillingInputs } from '../../api/modules/billing/terms/billing-inputs.ts'
 import { resolveTerms } from '../../api/modules/billing/terms/price-terms.ts'
 import { invoiceWindows } from '../../api/modules/billing/terms/windows.ts'

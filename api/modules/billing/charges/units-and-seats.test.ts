@@ -2,7 +2,7 @@
 // 4.4).
 import { describe, expect, test } from 'vitest'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
-import { priceInvoice } from '../run/price-invoice.ts'
+import { priceInvoice } from '../pricing/price-invoice.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'

@@ -6,7 +6,7 @@ import { type FundsRequest, NO_PAYERS, type Payers } from '../../invoices/funds.
 import type { ComputedInvoice } from '../../invoices/producer.ts'
 import type { OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
-import { priceInvoice } from '../run/price-invoice.ts'
+import { priceInvoice } from '../pricing/price-invoice.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'

@@ -10,7 +10,7 @@ import { actionRoute, type RouteDeps } from '../../../http/route.ts'
 import { Nullable, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { notFound } from '../../../resource/store.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
-import { billingBacklog } from '../run/billing-backlog.ts'
+import { billingBacklog } from '../run/jobs/billing-backlog.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
 
 const UpToDateView = Type.Object(

@@ -25,6 +25,8 @@ import { hasLines } from '../../invoices/view.ts'
 import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
+import type { InvoiceRequest } from '../pricing/invoice-request.ts'
+import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
@@ -32,8 +34,6 @@ import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
-import type { InvoiceRequest } from './invoice-request.ts'
-import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   advanceChargesIn,
   billedElsewhere,

@@ -26,6 +26,8 @@ import { lockSubscription } from '../../subscriptions/billing-time/next-billing.
 import { chargesOf } from '../charges/charges.ts'
 import { type ClosedUsage, closedForNext, takesLate } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
+import type { InvoiceRequest } from '../pricing/invoice-request.ts'
+import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { loadRefunds } from '../refunds/load-refunds.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
@@ -35,8 +37,6 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
-import type { InvoiceRequest } from './invoice-request.ts'
-import { type PricedInvoice, priceInvoice } from './price-invoice.ts'
 import {
   billedElsewhere,
   keyOfRow,

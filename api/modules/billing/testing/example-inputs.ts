@@ -2,7 +2,7 @@
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import type {
   BillingInputs,
   ConfigInput,

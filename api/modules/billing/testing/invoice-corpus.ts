@@ -9,7 +9,7 @@ import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
-import { type PricedInvoice, priceInvoice } from '../run/price-invoice.ts'
+import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import type {
   BillingInputs,
   CalculationInput,

@@ -7,10 +7,10 @@ import { lineId } from '../../invoices/document/lay-out.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import { priceBeforeDocument } from '../pricing/price-invoice.ts'
 import { COMBINED_BILLING } from '../run/combined/issue-together.ts'
 import { type JoinedInvoice, joinedKey, joinInvoices, type Part } from '../run/combined/join-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { priceBeforeDocument } from '../run/price-invoice.ts'
 import { type Basis, notKept, pinnedBasis, withUsage } from './reprice.ts'
 
 export const isCombined = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean => producer === COMBINED_BILLING

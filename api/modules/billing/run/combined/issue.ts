@@ -1,7 +1,7 @@
 // An invoice that may be issued together with others.
 import type { PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
+import type { InvoiceRequest } from '../../pricing/invoice-request.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
-import type { InvoiceRequest } from '../invoice-request.ts'
 
 /** An invoice that becomes FINAL in this run, of a subscription that combines. */
 export type Issue = {

@@ -8,8 +8,8 @@ import type { PrepaidBalance } from '../../../invoices/document/pay-from-balance
 import type { LineValues } from '../../../invoices/lines/table.ts'
 import type { CustomerView, SubLineView } from '../../../invoices/schema.ts'
 import type { InvoiceColumns } from '../../../invoices/table.ts'
-import { linesThatFill } from '../apply-clauses.ts'
-import type { InvoiceBeforeDocument } from '../price-invoice.ts'
+import { linesThatFill } from '../../pricing/apply-clauses.ts'
+import type { InvoiceBeforeDocument } from '../../pricing/price-invoice.ts'
 import type { PeriodColumns } from '../subscription-invoices.ts'
 
 /** The invoice of one subscription. */

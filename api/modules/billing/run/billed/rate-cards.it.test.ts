@@ -1,13 +1,13 @@
 // Rate cards by the API, down to the lines of invoices: what a plan of this kind takes, which version prices a schedule, and what its
 // past keeps from changing (semantics 3.1; contract: rate card plans).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { succeed } from '../testing/billed-subscription.ts'
-import { NO_USAGE } from '../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
-import { runBilling } from './run-billing.ts'
+import { refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
+import { runBilling } from '../run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

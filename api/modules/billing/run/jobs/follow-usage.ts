@@ -9,15 +9,15 @@ import {
   type ReadUow,
   readTenant,
   type Uow,
-} from '../../../../shared/database/database.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { defineJob } from '../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { customers } from '../../parties/customers/table.ts'
-import { loadAttribution } from '../../subscriptions/attribution/load-attribution.ts'
-import { wakeBillingOf } from '../../subscriptions/billing-time/next-billing.ts'
-import type { UsageReader } from '../usage/usage-reader.ts'
+} from '../../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { defineJob } from '../../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { customers } from '../../../parties/customers/table.ts'
+import { loadAttribution } from '../../../subscriptions/attribution/load-attribution.ts'
+import { wakeBillingOf } from '../../../subscriptions/billing-time/next-billing.ts'
+import type { UsageReader } from '../../usage/usage-reader.ts'
 import { queueGroups } from './group-jobs.ts'
 
 /** Customers whose subscriptions one transaction looks up. */

@@ -1,19 +1,21 @@
 // Billing as jobs. Due subscriptions are claimed and billed in groups (group-jobs.ts). A subscription that changed, or
 // that cannot be billed with others, has a job of its own, so that it delays no other.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import type { Logger } from '../../../../shared/process/logger.ts'
-import type { Environment, Tenant } from '../../../../shared/tenant.ts'
-import { formatInstant, type Instant } from '../../../../shared/time.ts'
-import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
-import type { WorkerMetrics } from '../../../jobs/metrics.ts'
-import { payloadOf, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { inTimeOf } from '../../../test-clock.ts'
-import type { OutboxRow } from '../../../workers/outbox-row.ts'
-import { on } from '../../../workers/reaction.ts'
+import { asSystem, type Database, type SystemTransaction } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
+import type { Environment, Tenant } from '../../../../../shared/tenant.ts'
+import { formatInstant, type Instant } from '../../../../../shared/time.ts'
+import { defineJob, queueJobs } from '../../../../jobs/define-job.ts'
+import type { WorkerMetrics } from '../../../../jobs/metrics.ts'
+import { payloadOf, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { inTimeOf } from '../../../../test-clock.ts'
+import type { OutboxRow } from '../../../../workers/outbox-row.ts'
+import { on } from '../../../../workers/reaction.ts'
+import type { BillingDeps } from '../compute-invoice.ts'
+import { runBilling } from '../run-billing.ts'
+import { runGroup } from '../run-group.ts'
 import { billingBacklog, isDue } from './billing-backlog.ts'
-import type { BillingDeps } from './compute-invoice.ts'
 import {
   BILLING_GROUP,
   billGroup,
@@ -23,8 +25,6 @@ import {
   queueGroups,
   settleCancelled,
 } from './group-jobs.ts'
-import { runBilling } from './run-billing.ts'
-import { runGroup } from './run-group.ts'
 
 /** Names a subscription across tenants; the payload of a `billing-run` job. */
 export type DueSubscription = { platform_id: string; environment: Environment; id: string }

@@ -1,13 +1,13 @@
 // Seats charged by their assignments, with a real database: the lines of invoices, what is billed once, and which
 // changes billed time refuses (semantics 4.4).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { succeed } from '../testing/billed-subscription.ts'
-import { NO_USAGE } from '../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
-import { runBilling } from './run-billing.ts'
+import { refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
+import { runBilling } from '../run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

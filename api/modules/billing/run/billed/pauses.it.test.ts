@@ -1,15 +1,15 @@
 // Pauses with a real database: what they refuse, which subscription gets usage during a pause, and what invoices charge
 // (semantics 4.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
-import { at } from '../../../../shared/time.ts'
-import { refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { loadAttribution } from '../../subscriptions/attribution/load-attribution.ts'
-import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
-import { NO_USAGE } from '../testing/no-usage.ts'
-import { runBilling } from './run-billing.ts'
+import { inTenant } from '../../../../../shared/database/database.ts'
+import { at } from '../../../../../shared/time.ts'
+import { refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { loadAttribution } from '../../../subscriptions/attribution/load-attribution.ts'
+import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { runBilling } from '../run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

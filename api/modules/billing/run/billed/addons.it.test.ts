@@ -1,13 +1,13 @@
 // ADDON products and pricings by the API, down to invoices: what schedules enable, for how long, and what closed invoices keep
 // (semantics 3.1).
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
-import { NO_USAGE } from '../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../testing/sales.ts'
-import { runBilling } from './run-billing.ts'
+import { refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { billedSubscription, succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
+import { runBilling } from '../run-billing.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

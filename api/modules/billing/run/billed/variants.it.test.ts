@@ -1,13 +1,13 @@
 // Variants of prices by the API, down to the lines of invoices: a plan sold in two currencies, by the month and by the year; which
 // price applies, what is refused when it is saved or activated, and that nothing is left to refuse when it is billed (semantics 3.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { refusal } from '../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { succeed } from '../testing/billed-subscription.ts'
-import { NO_USAGE } from '../testing/no-usage.ts'
-import { type Sales, salesOf } from '../testing/sales.ts'
-import { runBilling } from './run-billing.ts'
+import { refusal } from '../../../../testing/catalog.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { succeed } from '../../testing/billed-subscription.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { type Sales, salesOf } from '../../testing/sales.ts'
+import { runBilling } from '../run-billing.ts'
 
 const MONTH = { type: 'MONTH', value: 1 }
 const YEAR = { type: 'YEAR', value: 1 }

@@ -1,22 +1,22 @@
 // One job is one group: it claims due subscriptions of a tenant, bills them, and queues another group while more are
 // due. Claims expire, so the claims of a worker that died are found again. Those subscriptions are then billed one by
 // one, so that one that kills its run affects no other.
-import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import { groupBy } from '../../../../shared/group-by.ts'
-import type { Logger } from '../../../../shared/process/logger.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { instantOf } from '../../../../shared/time.ts'
-import { queueJobs } from '../../../jobs/define-job.ts'
-import type { WorkerMetrics } from '../../../jobs/metrics.ts'
-import type { TenantPayload } from '../../../jobs/tenant-jobs.ts'
-import { lockOne } from '../../../resource/store.ts'
-import { type ClaimedBilling, claimBilling, releaseBilling } from '../../subscriptions/billing-time/next-billing.ts'
-import { settleCancellation } from '../../subscriptions/ending/cancel-subscription.ts'
-import { subscriptionResource } from '../../subscriptions/subscription.ts'
-import type { Subscription } from '../../subscriptions/table.ts'
-import type { BillingDeps } from './compute-invoice.ts'
-import type { Outcome } from './outcome.ts'
+import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { instantOf } from '../../../../../shared/time.ts'
+import { queueJobs } from '../../../../jobs/define-job.ts'
+import type { WorkerMetrics } from '../../../../jobs/metrics.ts'
+import type { TenantPayload } from '../../../../jobs/tenant-jobs.ts'
+import { lockOne } from '../../../../resource/store.ts'
+import { type ClaimedBilling, claimBilling, releaseBilling } from '../../../subscriptions/billing-time/next-billing.ts'
+import { settleCancellation } from '../../../subscriptions/ending/cancel-subscription.ts'
+import { subscriptionResource } from '../../../subscriptions/subscription.ts'
+import type { Subscription } from '../../../subscriptions/table.ts'
+import type { BillingDeps } from '../compute-invoice.ts'
+import type { Outcome } from '../outcome.ts'
 
 export const BILLING_GROUP = { name: 'billing-group' }
 

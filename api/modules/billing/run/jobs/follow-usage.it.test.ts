@@ -1,7 +1,7 @@
 // Invoices that are not closed are computed again when usage arrives, and only then.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import { type Billed, billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
 import { followUsage } from './follow-usage.ts'
 
 const NOW = Date.parse('2026-03-20T00:00:00Z')

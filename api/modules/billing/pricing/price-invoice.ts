@@ -25,6 +25,7 @@ import { exchangesOn, staleRates, withExchange } from '../rating/exchange.ts'
 import { staleUsageRates, withoutUnpriced } from '../rating/foreign-usage.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import { refundedTerm, refundLines } from '../refunds/refund-lines.ts'
+import { advanceChargesIn, type PeriodColumns } from '../run/subscription-invoices.ts'
 import { partsOfCharges } from '../shares/customer-parts.ts'
 import { customersOnLines } from '../shares/customer-sub-lines.ts'
 import { subLinesOf } from '../shares/sub-lines.ts'
@@ -36,7 +37,6 @@ import { linesThatFill, withClauses } from './apply-clauses.ts'
 import { countedCharges } from './counted-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 import { amountTypeOf, type RatedInvoice, rateCharges } from './rate-charges.ts'
-import { advanceChargesIn, type PeriodColumns } from './subscription-invoices.ts'
 
 /** An invoice for a period of a subscription. */
 export type PricedInvoice = {

@@ -1,7 +1,7 @@
 // What billing has not done yet: the subscriptions that are due, of one tenant or of all.
 import { type SQL, sql } from 'drizzle-orm'
-import type { ReadUow, SystemTransaction } from '../../../../shared/database/database.ts'
-import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { ReadUow, SystemTransaction } from '../../../../../shared/database/database.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
 
 export type BillingBacklog = {
   readonly due: number
