@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, decimalOfInteger, isPlainDecimal, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
+import { decimal, decimalOfInteger, isPlainDecimal, plain, quotient, roundHalfUp, sum, ZERO } from './decimal.ts'
 
 describe('plain decimals', () => {
   for (const text of ['0', '-0', '1', '-1', '0.1', '007', '12345678901234567890123456', '0.123456789012']) {
@@ -54,4 +54,19 @@ test('plain text of a decimal reads back as the same decimal', () => {
     }),
   )
   expect(plain(ZERO)).toBe('0')
+})
+
+test('a quotient is the division, rounded', () => {
+  const number = fc
+    .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.nat(12))
+    .map(([digits, places]) => decimal(digits.toString()).div(decimal('10').pow(places)))
+  fc.assert(
+    fc.property(number, number, fc.nat(12), (value, by, places) => {
+      fc.pre(!by.eq(ZERO))
+      expect(plain(quotient(value, by, places))).toBe(plain(roundHalfUp(value.div(by), places)))
+    }),
+  )
+  expect(plain(quotient(decimal('-1'), decimal('8'), 2))).toBe('-0.13')
+  expect(plain(quotient(decimal('-1'), decimal('800'), 2))).toBe('0')
+  expect(() => quotient(decimal('1'), ZERO, 2)).toThrow(RangeError)
 })

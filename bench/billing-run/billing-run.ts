@@ -10,6 +10,7 @@ import type { Running } from '../processes.ts'
 import { startApi, startWorker } from '../product.ts'
 import { peakMemoryMiB } from '../report.ts'
 import { type Setup, setUp } from '../setup.ts'
+import { type Beside, countGarbage, measureBeside } from './beside.ts'
 import { caller, copyCustomers, LINES, makeTemplate } from './platform.ts'
 import { printStatements, resetStatements } from './statements.ts'
 import { countTrees } from './tree-cpu.ts'
@@ -38,17 +39,19 @@ export type PreviewCosts = { readonly p50Ms: number; readonly costs: Costs }
 export async function billingRuns(sizes: readonly number[]): Promise<{ runs: RunCosts[]; preview: PreviewCosts }> {
   const setup = await setUp()
   const running: Running[] = []
+  const garbage = countGarbage()
   try {
     const clickhouseUrl = await setup.startClickHouse()
     const aggregator = await setup.startAggregator(clickhouseUrl, DATABASE)
     running.push(aggregator)
     const api = await startApi(setup, clickhouseUrl)
     running.push(api)
-    const worker = await startWorker(setup, clickhouseUrl)
+    const worker = await startWorker(setup, clickhouseUrl, garbage.settings)
     running.push(worker)
-    return await measure(setup, { clickhouseUrl, api, worker, aggregator, sizes })
+    return await measure(setup, { clickhouseUrl, api, worker, aggregator, garbage, sizes })
   } finally {
     for (const each of running.reverse()) await each.stop()
+    garbage.end()
     await setup.stop()
   }
 }
@@ -58,10 +61,11 @@ type Started = {
   readonly api: Running
   readonly worker: Running
   readonly aggregator: Running
+  readonly garbage: ReturnType<typeof countGarbage>
   readonly sizes: readonly number[]
 }
 
-async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, sizes }: Started) {
+async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, garbage, sizes }: Started) {
   const now = new Date()
   const monthAt = (ahead: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
@@ -92,9 +96,11 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, s
       const running = interval(instantOf(monthAt(0)), instantOf(until))
       await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running, each })
       await sleep(5_000)
-      const run = await oneRun(database, { customers, subscriptions, pids, worker })
+      const { result: run, beside } = await measureBeside(garbage, () =>
+        oneRun(database, { customers, subscriptions, pids, worker }),
+      )
       from = to
-      if (runs.length > 0 || customers !== warmUp) printRun(run)
+      if (runs.length > 0 || customers !== warmUp) printRun(run, beside)
       runs.push(run)
     }
     const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
@@ -181,10 +187,15 @@ export const shown = (costs: Costs): string =>
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')
 
-function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: RunCosts): void {
+function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
+  const { pieceMs, bytes, collections } = beside
   console.log(
     `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
+  )
+  const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `
+  console.log(
+    `  which is ${ratio}${(bytes / invoices / 1024).toFixed(0)} KiB on the worker's heap an invoice, cleared ${collections} times`,
   )
 }
 

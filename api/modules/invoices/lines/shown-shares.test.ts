@@ -89,3 +89,12 @@ describe('what a line shows of its included volume and its parts', () => {
     expect(show(given)).toEqual(expected)
   })
 })
+
+test('two views of the same periods share them, so that a change is not compared by what both show', () => {
+  const line = {
+    details: { meter_value: number('4'), proration: { covered_days: 21, days: 31 } },
+  } as unknown as LineView
+  const periods = [{ groups: [{ lines: [line] }] }] as unknown as InvoiceContent['periods']
+  expect(shownPeriods(periods)).toBe(shownPeriods(periods))
+  expect(shownPeriods([...periods])).toEqual(shownPeriods(periods))
+})

@@ -1,15 +1,6 @@
 // What a line shows besides what is stored: of a band the included volume that went before it, and of a meter value its part of the
 // whole. Both follow from other members of the line, so that what FINAL invoices store, and are verified by, does not grow.
-import {
-  type Decimal,
-  decimal,
-  decimalOfInteger,
-  max,
-  min,
-  plain,
-  roundHalfUp,
-  ZERO,
-} from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, decimalOfInteger, max, min, plain, quotient, ZERO } from '../../../../shared/decimal.ts'
 import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView } from '../schema.ts'
 
 type Periods = InvoiceContent['periods']
@@ -41,19 +32,18 @@ function usedVolume({ included_volume_details: of }: PriceDetailsView) {
 const withVolume = (details: PriceDetailsView, volume: ReturnType<typeof usedVolume>): PriceDetailsView =>
   volume && details.band ? { ...details, band: { ...details.band, included_volume: volume } } : details
 
-const withRatio = (value: MeterValueView, ratio: Decimal): MeterValueView => ({
-  ...value,
-  ratio: plain(roundHalfUp(ratio, PLACES)),
-})
+const ratioOf = (part: Decimal, whole: Decimal): string => plain(quotient(part, whole, PLACES))
+
+const withRatio = (value: MeterValueView, ratio: string): MeterValueView => ({ ...value, ratio })
 
 /** The part of the line's usage that a sub line prices; the part of the period that a prorated line pays for. */
 function withParts(details: PriceDetailsView, total: Decimal | null): PriceDetailsView {
   const { meter_value: value, proration } = details
   if (!value) return details
-  if (total && !total.eq(ZERO)) return { ...details, meter_value: withRatio(value, quantityOf(value).div(total)) }
+  if (total && !total.eq(ZERO)) return { ...details, meter_value: withRatio(value, ratioOf(quantityOf(value), total)) }
   if (!proration) return details
-  const covered = decimalOfInteger(proration.covered_days).div(decimalOfInteger(proration.days))
-  return { ...details, meter_value: withRatio(value, covered) }
+  const { covered_days, days } = proration
+  return { ...details, meter_value: withRatio(value, ratioOf(decimalOfInteger(covered_days), decimalOfInteger(days))) }
 }
 
 function shownLine(line: LineView): LineView {
@@ -74,9 +64,19 @@ function shownLine(line: LineView): LineView {
   return { ...line, details: shown, sub_lines: subLines }
 }
 
-/** The periods with what their lines show. Those that show nothing more are the same objects. */
-export const shownPeriods = (periods: Periods): Periods =>
-  periods.map(period => ({
+const shown = new WeakMap<Periods, Periods>()
+
+/**
+ * The periods with what their lines show. Of the same periods they are the same object: a change of an invoice is stored by what
+ * differs between two views of it, and what both share is neither written out nor compared.
+ */
+export function shownPeriods(periods: Periods): Periods {
+  const known = shown.get(periods)
+  if (known) return known
+  const made = periods.map(period => ({
     ...period,
     groups: period.groups.map(group => ({ ...group, lines: group.lines.map(shownLine) })),
   }))
+  shown.set(periods, made)
+  return made
+}
