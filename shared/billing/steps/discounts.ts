@@ -95,15 +95,25 @@ const joins = (discount: Discount, line: Line): boolean =>
   isAbout(discount, line) && !(line.late && discount.value.kind === 'AMOUNT')
 
 /**
+ * A coupon counts on whole invoices: its amount is deducted once from all periods together, and its condition is of all
+ * of them.
+ */
+const isOfInvoice = ({ coupon, value, condition }: Discount): boolean =>
+  coupon !== null && (value.kind === 'AMOUNT' || condition !== null)
+
+/**
  * Step 6: discounts on configs, items, pricings, product items, products and categories, in this order, then coupons on
  * them. Percentages compound: each applies to what the one before left. An amount is deducted once per billing period.
  */
 export const discounts: Step = (lines, clauses, context) =>
-  inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of !== null)), (now, discount) =>
-    inTurn(now, byPeriod(now.filter(line => joins(discount, line))), (current, members) =>
+  inTurn(lines, inOrder(clauses.discounts.filter(({ of }) => of !== null)), (now, discount) => {
+    const groups = byPeriod(now.filter(line => joins(discount, line)))
+    if (groups.length > 1 && isOfInvoice(discount))
+      return discountLines(now, discount, groups.flat(), { step: 'DISCOUNT', period: context.invoicePeriod, context })
+    return inTurn(now, groups, (current, members) =>
       discountLines(current, discount, members, { step: 'DISCOUNT', period: members[0].period, context }),
-    ),
-  )
+    )
+  })
 
 const TOTALS = 'discount.totals'
 

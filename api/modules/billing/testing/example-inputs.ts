@@ -1,4 +1,5 @@
 // Inputs of invoices for tests: a Dutch seller, a Dutch customer, one plan; each test says what differs.
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
 import { chargesOf } from '../charges/charges.ts'
@@ -174,14 +175,19 @@ export const plainUsage = (number: string, count = 1): UsageFigure[] => [
 export type ExampleInvoice = PricedInvoice['columns'] & Pick<PricedInvoice, 'advanceCharges'>
 
 /** Prices the first `count` invoices that have any charge, each knowing what those before it bill in advance. */
-export function exampleInvoices(inputs: BillingInputs, count: number, usage: ExampleUsage = '0'): ExampleInvoice[] {
+export function exampleInvoices(
+  inputs: BillingInputs,
+  count: number,
+  usage: ExampleUsage = '0',
+  wallets: readonly WalletBalance[] = [],
+): ExampleInvoice[] {
   const invoices: ExampleInvoice[] = []
   const terms = resolveTerms(inputs)
   const billed = new Set<string>()
   for (const window of invoiceWindows(inputs)) {
     if (invoices.length >= count) break
     if (chargesOf(terms, window, billed).length === 0) continue
-    const invoice = exampleInvoice(inputs, window, { usage, billed })
+    const invoice = exampleInvoice(inputs, window, { usage, billed, wallets })
     invoices.push(invoice)
     for (const key of invoice.advanceCharges) billed.add(key)
   }
@@ -191,7 +197,11 @@ export function exampleInvoices(inputs: BillingInputs, count: number, usage: Exa
 export function exampleInvoice(
   inputs: BillingInputs,
   window: InvoiceWindow,
-  { usage, billed = new Set() }: { usage: ExampleUsage; billed?: ReadonlySet<string> },
+  {
+    usage,
+    billed = new Set(),
+    wallets = [],
+  }: { usage: ExampleUsage; billed?: ReadonlySet<string>; wallets?: readonly WalletBalance[] },
 ): ExampleInvoice {
   const terms = resolveTerms(inputs)
   const needs = usageNeeds(chargesOf(terms, window, billed))
@@ -201,6 +211,7 @@ export function exampleInvoice(
     window,
     billed,
     usage: new Map(needs.map(need => [need.key, answer(need)])),
+    wallets,
     finalizedAt: null,
   })
   return { ...columns, advanceCharges }

@@ -25,7 +25,7 @@ test.each([
     'tax rate is not known',
   ],
 ] as const)('%s is explained by the rule that changed', (_name, billing_type, difference, text) => {
-  expect(ruleChanges({ billing_type, configs: [] }, [changed('lines', '[]', '[1]'), difference])).toEqual([
+  expect(ruleChanges({ billing_type, configs: [], coupons: [] }, [changed('lines', '[]', '[1]'), difference])).toEqual([
     expect.stringContaining(text),
   ])
 })
@@ -39,7 +39,7 @@ test.each([
     changed('content.validation_result.0.details', finding('No tax rate of CH.'), finding('No tax rate of CH, now.')),
   ],
 ] as const)('%s is not', (_name, billing_type, difference) => {
-  expect(ruleChanges({ billing_type, configs: [] }, [difference])).toEqual([])
+  expect(ruleChanges({ billing_type, configs: [], coupons: [] }, [difference])).toEqual([])
 })
 
 test.each([
@@ -54,8 +54,29 @@ test.each([
     { ...fee, ...last },
   ]
   const rulesOf = (pricing_type: string, field = 'lines.0.amount') =>
-    ruleChanges({ billing_type: 'DEFAULT', configs: [{ pricing_type, bands }] }, [changed(field, '18', '27')])
+    ruleChanges({ billing_type: 'DEFAULT', configs: [{ pricing_type, bands }], coupons: [] }, [
+      changed(field, '18', '27'),
+    ])
   expect(rulesOf('STAIR_STEP_TOP_UP')).toHaveLength(explained)
   expect(rulesOf('FLAT_TOP_UP')).toEqual([])
   expect(rulesOf('STAIR_STEP_TOP_UP', 'content.customer.name')).toEqual([])
+})
+
+const ten = { quantity: '10', currency: 'EUR' }
+test.each([
+  ['an amount on a product', { type: 'AMOUNT', amount: ten }, { product_ids: ['prod_1'] }, 1],
+  [
+    'a percentage of a product under a condition',
+    { type: 'PERCENTAGE', percentage: '10', condition: { comparator: 'GREATER_THAN', value: { amount: ten } } },
+    { product_ids: ['prod_1'] },
+    1,
+  ],
+  ['a percentage of a product', { type: 'PERCENTAGE', percentage: '10' }, { product_ids: ['prod_1'] }, 0],
+  ['an amount on the total', { type: 'AMOUNT', amount: ten }, null, 0],
+] as const)('a line of an invoice with a coupon of %s', (_name, discount, limited_to, explained) => {
+  const coupons = [{ discount, limited_to: limited_to === null ? null : { product_ids: [...limited_to.product_ids] } }]
+  const rulesOf = (field: string) =>
+    ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons }, [changed(field, '-20', '-10')])
+  expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
+  expect(rulesOf('content.customer.name')).toEqual([])
 })

@@ -2,6 +2,7 @@
 // names those that explain a difference.
 import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
@@ -10,6 +11,8 @@ type Difference = { readonly field: string; readonly issued: string | null; read
 type Verified = Pick<InvoiceRow, 'billing_type'> & {
   /** The prices that it was computed by. */
   readonly configs: readonly Pick<ConfigInput, 'pricing_type' | 'bands'>[]
+  /** The coupons of its schedules. */
+  readonly coupons: readonly Pick<AppliedCoupon, 'discount' | 'limited_to'>[]
 }
 
 type RuleChange = {
@@ -29,6 +32,12 @@ function endsInUnitSteps({ pricing_type, bands }: Verified['configs'][number]): 
   const size = number ?? amount?.quantity
   return pricing_type === 'STAIR_STEP_TOP_UP' && (bands?.length ?? 0) > 1 && size != null && decimal(size).eq(ONE)
 }
+
+const AMOUNTS = ['lines', 'amount_', 'tax_amount']
+
+/** Whether it is of some things, and an amount or under a condition. */
+const isOnceForThings = ({ discount, limited_to }: Verified['coupons'][number]): boolean =>
+  limited_to !== null && (discount.amount != null || discount.condition != null)
 
 const CHANGES: readonly RuleChange[] = [
   {
@@ -50,7 +59,12 @@ const CHANGES: readonly RuleChange[] = [
   {
     text: 'The last step of a STAIR_STEP_TOP_UP price with a block_size of 1 is 1 wide. Before, it was as wide as the step before it.',
     explains: ({ field }, { configs }) =>
-      ['lines', 'amount_', 'tax_amount'].some(start => field.startsWith(start)) && configs.some(endsInUnitSteps),
+      AMOUNTS.some(start => field.startsWith(start)) && configs.some(endsInUnitSteps),
+  },
+  {
+    text: 'A coupon on some things deducts its amount once for each invoice, and its condition is of the whole invoice. Before, both were for each period on it.',
+    explains: ({ field }, { coupons }) =>
+      AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isOnceForThings),
   },
 ]
 

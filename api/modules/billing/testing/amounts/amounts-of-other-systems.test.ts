@@ -1,0 +1,37 @@
+// Discounts, coupons, minimums, wallets, taxes and rounding in the forms that the test suites of other billing systems have. Each case
+// quotes the rule that decides it. The figures come from a program of its own, which knows only those rules and computes with fractions.
+import { expect, test } from 'vitest'
+import { exampleInvoices } from '../example-inputs.ts'
+import { idsOf, inputsOf, scheduleClauses, usageOf, walletsOf } from './case-inputs.ts'
+import { type Case, readCases } from './read-cases.ts'
+import { type ShownLine, showInvoice } from './show-invoice.ts'
+
+const CASES = ['discounts', 'coupons', 'minimums', 'taxes', 'rounding'].flatMap(name => readCases(`./${name}.txt`))
+
+test('there are cases, and each has a title of its own', () => {
+  expect(CASES.length).toBeGreaterThan(240)
+  expect(new Set(CASES.map(({ title }) => title)).size).toBe(CASES.length)
+})
+
+test.each(CASES)('$title', of => {
+  const invoices = exampleInvoices(inputsOf(of), of.invoices.length, usageOf(of), walletsOf(of))
+  const shown = invoices.map(({ content, amount_excluding_tax, tax_amount, amount_including_tax }) =>
+    showInvoice(
+      of,
+      {
+        lines: content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) as readonly ShownLine[],
+        totals: [amount_excluding_tax, tax_amount, amount_including_tax],
+      },
+      numbersOf(of),
+    ),
+  )
+  expect(shown).toEqual(of.invoices)
+})
+
+function numbersOf(of: Case): (line: ShownLine) => number {
+  const { numbers } = scheduleClauses(of, idsOf(of))
+  return ({ clause = '', coupon_data, details }) =>
+    // Of several minimums that complete each other, the first one.
+    numbers.get(clause.split(' ')[0] ?? '') ??
+    Number((coupon_data?.coupon_id ?? details.wallet_balances?.[0]?.wallet_id ?? '').replace(/\D/g, ''))
+}
