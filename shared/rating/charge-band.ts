@@ -1,13 +1,20 @@
 // How one band charges: the parts that price models share. Exact; nothing is rounded.
-import { type Decimal, decimal, ONE, sum, ZERO } from '../decimal.ts'
+import { type Decimal, decimal, ONE, sum } from '../decimal.ts'
+import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
 import type { Band, BandCharge, Metric, Piece, PriceBound } from './price.ts'
-import { BandFault, type Placed } from './price-model.ts'
+import { BandFault, type Placed, type Settings } from './price-model.ts'
 
 /** The price of usage. The kind follows from the metric, so a percentage of plain numbers cannot be expressed. */
 export type UnitPrice =
-  | { readonly of: 'UNITS'; readonly amount: Decimal | null; readonly blockSize: Decimal }
+  | {
+      readonly of: 'UNITS'
+      readonly amount: Decimal | null
+      readonly blockSize: Decimal
+      readonly rounding: BlockRounding
+    }
   | {
       readonly of: 'MONEY'
+      readonly rounding: BlockRounding
       readonly percentage: Decimal | null
       /** The price of a block of events, or of a block of the money. */
       readonly amount: Decimal | null
@@ -47,15 +54,19 @@ export function readLimits(band: Partial<Limits>): Limits {
 }
 
 /** Throws BandFault for a percentage of plain numbers, and when limits contradict each other. */
-export function readUnitBand(band: Pick<Band, (typeof UNIT_FIELDS)[number]>, metric: Metric): UnitBand {
+export function readUnitBand(
+  band: Pick<Band, (typeof UNIT_FIELDS)[number]>,
+  metric: Metric,
+  { blockRounding: rounding }: Pick<Settings, 'blockRounding'>,
+): UnitBand {
   const { amount, percentage, blockSize, blockOf, fixedAmount } = band
   if (metric === 'NUMBER' && percentage !== null) {
     throw new BandFault('percentage', 'A percentage prices metered money; this metric counts numbers.')
   }
   const price: UnitPrice =
     metric === 'NUMBER'
-      ? { of: 'UNITS', amount, blockSize }
-      : { of: 'MONEY', percentage, amount, per: blockOf === 'MONEY' ? 'MONEY' : 'EVENTS', blockSize }
+      ? { of: 'UNITS', amount, blockSize, rounding }
+      : { of: 'MONEY', percentage, amount, per: blockOf === 'MONEY' ? 'MONEY' : 'EVENTS', blockSize, rounding }
   return { price, fixedAmount, limits: readLimits(band) }
 }
 
@@ -78,22 +89,34 @@ export const percentOf = (percentage: Decimal, base: Decimal): Decimal => percen
 
 type Use = { readonly units: Decimal; readonly events: Decimal }
 
-function unitPieces(price: UnitPrice, { units, events }: Use): Piece[] {
-  const { blockSize } = price
-  if (price.of === 'UNITS') {
-    const { amount } = price
-    if (amount === null) return []
-    return [{ kind: 'UNITS', quantity: perBlock(amount, units, blockSize), units, price: amount, blockSize }]
+/** The price of units, or of the blocks that they are rounded to. */
+const unitPiece = (
+  price: Pick<UnitPrice, 'blockSize' | 'rounding'>,
+  amount: Decimal,
+  of: 'UNITS' | 'EVENTS',
+  used: Decimal,
+): Piece => {
+  const { blockSize, rounding } = price
+  if (rounding !== 'NONE') {
+    const blocks = roundedBlocks(used, blockSize, rounding)
+    return { kind: 'BLOCKS', quantity: amount.times(blocks), blocks, price: amount, blockSize }
   }
-  const { percentage, amount, per } = price
+  const quantity = perBlock(amount, used, blockSize)
+  return of === 'UNITS'
+    ? { kind: 'UNITS', quantity, units: used, price: amount, blockSize }
+    : { kind: 'EVENTS', quantity, events: used, price: amount, blockSize }
+}
+
+function unitPieces(price: UnitPrice, { units, events }: Use): Piece[] {
+  const { amount } = price
+  if (price.of === 'UNITS') return amount === null ? [] : [unitPiece(price, amount, 'UNITS', units)]
+  const { percentage, per } = price
   const pieces: Piece[] = []
   if (percentage !== null) {
     pieces.push({ kind: 'PERCENTAGE', quantity: percentOf(percentage, units), base: units, percentage })
   }
-  if (amount !== null && per === 'MONEY') {
-    pieces.push({ kind: 'UNITS', quantity: perBlock(amount, units, blockSize), units, price: amount, blockSize })
-  } else if (amount !== null) {
-    pieces.push({ kind: 'EVENTS', quantity: perBlock(amount, events, blockSize), events, price: amount, blockSize })
+  if (amount !== null) {
+    pieces.push(per === 'MONEY' ? unitPiece(price, amount, 'UNITS', units) : unitPiece(price, amount, 'EVENTS', events))
   }
   return pieces
 }
@@ -166,12 +189,4 @@ export const chargeBlocks = (
 ): BandCharge => {
   const { amount, blockSize } = placed.reads
   return chargeOf(placed, use, [{ kind: 'BLOCKS', quantity: amount.times(blocks), blocks, price: amount, blockSize }])
-}
-
-/** How many whole blocks cover `units`; zero blocks for zero units. */
-export const blocksOf = (units: Decimal, blockSize: Decimal): Decimal => {
-  if (units.lte(ZERO)) return ZERO
-  // Multiply back to check: a division without a finite decimal result keeps only 40 places.
-  const whole = units.div(blockSize).round(0, 0)
-  return whole.times(blockSize).gte(units) ? whole : whole.plus(ONE)
 }

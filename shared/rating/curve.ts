@@ -1,6 +1,6 @@
 // The curve of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart can draw
 // them as they are.
-import { type Decimal, decimal, decimalOfInteger, max, ONE, ZERO } from '../decimal.ts'
+import { type Decimal, decimal, decimalOfInteger, HUNDRED, max, min, ONE, ZERO } from '../decimal.ts'
 import { amountVolume, type Band, type BandCharge, numberVolume, type PriceBound, type Volume } from './price.ts'
 import { findPriceModel, type PriceConfig, rate } from './rate.ts'
 
@@ -19,22 +19,27 @@ export type CurvePoint = { readonly quantity: Decimal; readonly charge: Decimal 
 /** A curve with more places where the price may step or bend is refused: no reader could tell them apart. */
 export const CURVE_PLACES_MAX = 2_000
 const HALF = decimal('0.5')
+const TWO = decimal('2')
 
 /** Default end of the curve: one and a half times the last bound, or ten blocks; no further than its steps can be told apart. */
-export function curveEnd(config: PriceConfig): Decimal {
+export function curveEnd(config: PriceConfig, money = false): Decimal {
   const { bands } = config
   const last = bands.reduce((far, { topBound }) => max(far, topBound ?? ZERO), ZERO)
   const block = bands.reduce((wide, { blockSize }) => max(wide, blockSize), ONE)
   const end = max(config.placedBy === 'COUNT' ? ZERO : last.times(decimal('1.5')), block.times(decimal('10')))
-  return stepsOf(config).reduce((near, { size, from }) => {
+  return stepsOf(config, money).reduce((near, { size, from }) => {
     const far = from.plus(size.times(decimalOfInteger(CURVE_PLACES_MAX)))
     return near.lte(far) ? near : far
   }, end)
 }
 
+type Steps = { readonly size: Decimal; readonly from: Decimal; readonly to?: Decimal | null }
+
 /** The sizes of the whole blocks that a price sells, and from where on it sells them. */
-function stepsOf({ bands, pricingType }: PriceConfig): { readonly size: Decimal; readonly from: Decimal }[] {
+function stepsOf(config: PriceConfig, money: boolean): Steps[] {
+  const { bands, pricingType, blockRounding } = config
   const model = findPriceModel(pricingType)
+  if (blockRounding !== 'NONE') return roundedSteps(config, money)
   const [last, before] = [bands.at(-1), bands.at(-2)]
   if (!model?.wholeBlocks || !last) return []
   if (model.basis !== 'lump') return [{ size: last.blockSize, from: ZERO }]
@@ -44,14 +49,26 @@ function stepsOf({ bands, pricingType }: PriceConfig): { readonly size: Decimal;
   return [{ size: last.blockOf === null && width.gt(ZERO) ? width : last.blockSize, from }]
 }
 
+/** Where blocks are rounded: at the end of each, or at its half. A tier that takes its own part has its own blocks. */
+function roundedSteps({ bands, pricingType, blockRounding }: PriceConfig, money: boolean): Steps[] {
+  const slices = findPriceModel(pricingType)?.slices === true
+  return bands.flatMap(({ amount, blockSize: size, blockOf, topBound }, index) => {
+    const floor = (slices ? bands[index - 1]?.topBound : null) ?? ZERO
+    // Blocks of events do not step where the money does.
+    if (amount === null || (money && blockOf !== 'MONEY')) return []
+    const from = blockRounding === 'HALF_UP' ? floor.minus(size.times(HALF)) : floor
+    return [{ size, from, to: slices ? topBound : null }]
+  })
+}
+
 /**
  * What the price charges for every quantity from 0 to `end`, with `count` events where money is metered. Null when the
  * price steps at more than CURVE_PLACES_MAX places.
  */
 export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: CurveOf): CurvePiece[] | null {
-  const places = placesOf(config, end, count)
+  const places = placesOf(config, { end, money, count })
   if (places === null) return null
-  const at = (quantity: Decimal): { charge: Decimal; charges: readonly BandCharge[] } => {
+  const at: At = quantity => {
     const volume: Volume = money ? amountVolume(quantity, config.currency, count) : numberVolume(quantity, count)
     const { total, charges } = rate(config, volume)
     return { charge: total.quantity, charges }
@@ -60,14 +77,12 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
   for (const [index, to] of places.entries()) {
     const from = places[index - 1]
     if (!from) continue
-    const [start, end] = [at(from).charge, at(to).charge]
-    const { charge, charges } = at(from.plus(to).times(HALF))
-    // The charge is linear in between, so its start follows from the middle and the end.
-    const first = charge.times(decimal('2')).minus(end)
+    const { charges, first, end } = inside(config, [from, to], at)
+    const before = pieces.at(-1)?.to.charge ?? at(from).charge
     const own = {
       from: { quantity: from, charge: first },
       to: { quantity: to, charge: end },
-      steps: !isSame(first, start),
+      steps: !isSame(first, before),
       bands: charges.map(({ bandIndex }) => bandIndex),
       bounds: [...new Set(charges.flatMap(({ priceBound }) => priceBound ?? []))],
     }
@@ -76,6 +91,20 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
     else pieces.push(own)
   }
   return pieces
+}
+
+type At = (quantity: Decimal) => { readonly charge: Decimal; readonly charges: readonly BandCharge[] }
+
+/** How a piece begins and ends. The charge is linear in between, so either follows from two places of it. */
+function inside({ blockRounding }: PriceConfig, [from, to]: readonly [Decimal, Decimal], at: At) {
+  const middle = from.plus(to).times(HALF)
+  const { charge, charges } = at(middle)
+  // A part that is rounded down costs a block once it is whole, so the end of the piece is charged like the next one.
+  const endsBefore = blockRounding === 'DOWN' || blockRounding === 'HALF_UP'
+  const half = endsBefore
+    ? at(middle.plus(to).times(HALF)).charge.minus(charge).times(TWO)
+    : at(to).charge.minus(charge)
+  return { charges, first: charge.minus(half), end: charge.plus(half) }
 }
 
 export type CurveOf = { readonly end: Decimal; readonly money: boolean; readonly count?: Decimal }
@@ -97,19 +126,24 @@ function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
 }
 
 /** Every quantity where the price may step or bend, in order, including 0 and the end. */
-function placesOf(config: PriceConfig, end: Decimal, count: Decimal): Decimal[] | null {
+function placesOf(config: PriceConfig, { end, money, count = ZERO }: CurveOf): Decimal[] | null {
   if (config.placedBy === 'COUNT') return inOrder(bendsByCount(config, count), end)
+  const steps = stepsOf(config, money)
+  const ends = steps.map(each => blockEnds(each, end))
   const found: Decimal[] = []
+  for (const each of ends) {
+    if (!each) return null
+    found.push(...each)
+  }
+  const most = ends.reduce((many, each) => Math.max(many, each?.length ?? 0), 0)
   let floor = ZERO
   for (const band of config.bands) {
-    const inBand = bendsOf(band, count).flatMap(units => [units, floor.plus(units)])
+    const inBand = [...bendsOf(band, count), ...bendsOfBlocks(config, band, most)].flatMap(units => [
+      units,
+      floor.plus(units),
+    ])
     found.push(...inBand, ...(band.topBound ? [band.topBound] : []))
     floor = band.topBound ?? floor
-  }
-  for (const steps of stepsOf(config)) {
-    const ends = blockEnds(steps, end)
-    if (!ends) return null
-    found.push(...ends)
   }
   return inOrder(found, end)
 }
@@ -137,15 +171,14 @@ function inOrder(found: readonly Decimal[], end: Decimal): Decimal[] | null {
 function bendsOf(band: Band, count: Decimal): Decimal[] {
   const { amount, percentage, fixedAmount, blockSize, blockOf } = band
   const bends = [band.minimumNumber, band.maximumNumber].filter(limit => limit !== null)
-  const hundred = decimal('100')
   const perMoney = amount && blockOf === 'MONEY' ? amount : null
   const perEvent = amount && perMoney === null ? amount.times(count).div(blockSize) : ZERO
   const slopes = [
     ...(perMoney && percentage
       ? [
           {
-            price: percentage.times(blockSize).plus(perMoney.times(hundred)),
-            blockSize: blockSize.times(hundred),
+            price: percentage.times(blockSize).plus(perMoney.times(HUNDRED)),
+            blockSize: blockSize.times(HUNDRED),
             fixed: fixedAmount ?? ZERO,
           },
         ]
@@ -155,11 +188,11 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
       ? [
           {
             price: percentage,
-            blockSize: hundred,
+            blockSize: HUNDRED,
             fixed: (fixedAmount ?? ZERO).plus(perEvent),
           },
           // The price is charged on top of the metered money itself.
-          { price: percentage.plus(hundred), blockSize: hundred, fixed: ZERO },
+          { price: percentage.plus(HUNDRED), blockSize: HUNDRED, fixed: ZERO },
         ]
       : [{ price: ONE, blockSize: ONE, fixed: ZERO }]),
   ]
@@ -172,8 +205,23 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
   return bends
 }
 
+/** The same where a percentage is charged beside so many whole blocks. */
+function bendsOfBlocks({ blockRounding }: PriceConfig, band: Band, most: number): Decimal[] {
+  const { amount, percentage, fixedAmount, minimumAmount, maximumAmount } = band
+  if (blockRounding === 'NONE' || amount === null || percentage === null || percentage.eq(ZERO)) return []
+  return [minimumAmount, maximumAmount].flatMap(limit =>
+    limit === null
+      ? []
+      : Array.from({ length: most + 2 }, (_, blocks) => {
+          const fixed = (fixedAmount ?? ZERO).plus(amount.times(decimalOfInteger(blocks)))
+          return limit.minus(fixed).times(HUNDRED).div(percentage)
+        }),
+  )
+}
+
 /** The ends of whole blocks; null when there are too many. */
-function blockEnds({ size, from }: { readonly size: Decimal; readonly from: Decimal }, end: Decimal): Decimal[] | null {
+function blockEnds({ size, from, to }: Steps, until: Decimal): Decimal[] | null {
+  const end = to ? min(to, until) : until
   const blocks = end.minus(from).div(size)
   if (blocks.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null
   const ends: Decimal[] = []

@@ -3,6 +3,8 @@
 // accepted can be billed.
 import { type Decimal, ONE, ZERO } from '../decimal.ts'
 import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
+import { BLOCK_ROUNDINGS } from './block-rounding.ts'
+import { checkBlockRounding } from './check-block-rounding.ts'
 import type { IncludedTerms } from './included-windows.ts'
 import { type Band, type BoundOf, EMPTY_BAND, type Metric } from './price.ts'
 import {
@@ -26,6 +28,7 @@ export type PriceConfigInput = {
   readonly bands?: Given<readonly BandInput[]>
   readonly top_up?: Given<{ readonly rollover?: Given<boolean> }>
   readonly step_accumulation?: Given<string>
+  readonly block_rounding?: Given<string>
   readonly rate_per?: Given<string>
   readonly default_included_volume?: Given<IncludedVolumeInput>
 }
@@ -140,15 +143,19 @@ export function currencyOfPrice({
 const SETTING_FIELDS: Readonly<Record<SettingName, string>> = {
   rollover: 'top_up',
   stepAccumulation: 'step_accumulation',
+  blockRounding: 'block_rounding',
 }
 
-function readSettings({ type, model }: Typed, { top_up, step_accumulation }: PriceConfigInput): Settings {
+function readSettings({ type, model }: Typed, input: PriceConfigInput): Settings {
+  const { top_up, step_accumulation, block_rounding } = input
   const stepAccumulation = STEP_ACCUMULATIONS.find(known => known === (step_accumulation ?? 'NONE'))
   if (!stepAccumulation) {
     throw new Fault('step_accumulation', `step_accumulation is one of ${STEP_ACCUMULATIONS.join(', ')}.`)
   }
-  const settings: Settings = { rollover: top_up?.rollover === true, stepAccumulation }
-  for (const name of ['rollover', 'stepAccumulation'] as const) {
+  const blockRounding = BLOCK_ROUNDINGS.find(known => known === (block_rounding ?? 'NONE'))
+  if (!blockRounding) throw new Fault('block_rounding', `block_rounding is one of ${BLOCK_ROUNDINGS.join(', ')}.`)
+  const settings: Settings = { rollover: top_up?.rollover === true, stepAccumulation, blockRounding }
+  for (const name of ['rollover', 'stepAccumulation', 'blockRounding'] as const) {
     if (settings[name] !== DEFAULT_SETTINGS[name] && !model.settings.includes(name)) {
       throw new Fault(SETTING_FIELDS[name], `${type} does not use ${SETTING_FIELDS[name]}; leave it out.`)
     }
@@ -176,6 +183,7 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
   const read = given.length === 0 && model.bandIsOptional ? [EMPTY_BAND] : given
   if (model.bands === 'tiers') checkBounds(read)
   const placedBy = boundOf(typed, read)
+  checkBlockRounding(settings, { model, bands: read, metric, placedBy })
   // The last band has no bound, and shows where it begins.
   const bands = placedBy === 'COUNT' ? read.map(band => ({ ...band, boundOf: placedBy })) : read
   const rating = model.prepare(
@@ -190,6 +198,7 @@ function read(input: PriceConfigInput, context: PriceConfigContext): PriceConfig
     bands,
     placedBy,
     rating,
+    blockRounding: settings.blockRounding,
     included: readIncluded(typed, input, settings, { metric, currency }),
     perEvent: readRatePer(typed, input, settings, placedBy),
   }

@@ -1,6 +1,7 @@
 // A price model is one value in one file. It says how many bands it has, which members it reads, and how it rates.
 // Parsing, checking, describing and billing use this value, so nothing outside a model's file knows its name.
 import { type Decimal, max, sum, ZERO } from '../decimal.ts'
+import type { BlockRounding } from './block-rounding.ts'
 import type { Band, BandCharge, Metric, Volume } from './price.ts'
 
 /** A member of a band, or of the price itself, that a model can read. */
@@ -10,11 +11,13 @@ export type Settings = {
   readonly rollover: boolean
   /** Whether a step charges the fees of all steps reached, or only its own. */
   readonly stepAccumulation: StepAccumulation
+  /** What becomes of a part of a block, where `amount` is the price of one. */
+  readonly blockRounding: BlockRounding
 }
 export const STEP_ACCUMULATIONS = ['NONE', 'STEPS_REACHED'] as const
 export type StepAccumulation = (typeof STEP_ACCUMULATIONS)[number]
 export type SettingName = keyof Settings
-export const DEFAULT_SETTINGS: Settings = { rollover: false, stepAccumulation: 'NONE' }
+export const DEFAULT_SETTINGS: Settings = { rollover: false, stepAccumulation: 'NONE', blockRounding: 'NONE' }
 
 /** What earlier pricing periods left for this one. */
 export type Prior = {
@@ -86,6 +89,8 @@ type Facts = {
    * Whether a position selects its tiers. The position can come from another metric or from several prices together.
    */
   readonly placed: boolean
+  /** Whether each tier prices its own part of the usage. */
+  readonly slices: boolean
   /** Whether it sells whole blocks, so that the charge steps at the end of each block. */
   readonly wholeBlocks: boolean
 }
@@ -101,10 +106,12 @@ export type PriceModel = Facts & {
 }
 
 type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
-  Partial<Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'wholeBlocks'>> & {
+  Partial<
+    Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'slices' | 'wholeBlocks'>
+  > & {
     readonly takes: readonly T[]
     /** What the model reads from one band. Throws BandFault when the band contradicts itself. */
-    readonly read: (band: Pick<Band, T>, metric: Metric) => B
+    readonly read: (band: Pick<Band, T>, metric: Metric, settings: Settings) => B
     /** The first band that does not fit the others, and why. */
     readonly misfit?: (bands: Placeds<B>) => { readonly index: number; readonly fault: BandFault } | null
     readonly rate: (input: ModelInput<B>) => ModelResult
@@ -118,13 +125,14 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
     settings: [],
     bandIsOptional: false,
     placed: false,
+    slices: false,
     wholeBlocks: false,
     ...of,
     prepare: (bands, metric, settings, at) => {
       const placed = bands.map((said, index): Placed<B> => {
         const floor = index === 0 ? ZERO : (bands[index - 1]?.topBound ?? ZERO)
         try {
-          return { reads: of.read(said, metric), said, index, floor, top: said.topBound }
+          return { reads: of.read(said, metric, settings), said, index, floor, top: said.topBound }
         } catch (error) {
           throw error instanceof BandFault ? at(index, error) : error
         }

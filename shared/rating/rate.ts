@@ -1,6 +1,7 @@
 // Rates a volume with a price: (price, volume) -> charges. A new model is one file and one line in MODELS.
 import type { Decimal } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
+import type { BlockRounding } from './block-rounding.ts'
 import type { IncludedTerms } from './included-windows.ts'
 import { fixed } from './models/fixed.ts'
 import { flat } from './models/flat.ts'
@@ -50,6 +51,8 @@ export type PriceConfig = {
   /** What places usage on the bands, where no other usage does. */
   readonly placedBy: BoundOf
   readonly rating: Rating
+  /** What becomes of a part of a block, where it is not the model that says it. */
+  readonly blockRounding: BlockRounding
   /** Free usage, which the caller deducts before rating (`applyIncludedOverTime`); null for none. */
   readonly included: IncludedTerms | null
   /** Whether each event is priced on its own (`rateEvents`). */

@@ -174,12 +174,16 @@ export const CATALOG: Readonly<Record<string, string>> = {
   maximum_amount: 'The most that is charged for the tier.',
   minimum_number: 'The fewest units that are charged.',
   maximum_number: 'The most units that are charged.',
-  block_size: 'How many units one price is for. It divides, except in the TOP_UP types, which sell whole blocks.',
+  block_size:
+    'How many units one price is for. Part of a block costs its share, except in the TOP_UP types and with `block_rounding`.',
   top_up: 'With a TOP_UP type: what becomes of the unused rest of the last block.',
   'PricingTopUp.': 'What becomes of the unused rest of the last block.',
   rollover: 'Whether the rest serves the next pricing period of the schedule; else it is lost, which is the default.',
   step_accumulation:
     'With STAIR_STEP: NONE charges the fee of the step reached (the default), STEPS_REACHED the fees of all steps up to it.',
+  block_rounding:
+    'With FLAT, TIERED and TOP_TIERED: what a part of a block costs. NONE: its share (the default). UP: as much as a whole block. ' +
+    'DOWN: nothing. HALF_UP: as much as a whole block from its half on.',
   rate_per:
     'PERIOD (the default) prices the usage of a pricing period together. EVENT prices each event on its own, with its tiers, fees ' +
     'and limits, and adds them up.',

@@ -1,5 +1,6 @@
 import { ZERO } from '../../decimal.ts'
-import { AMOUNT_LIMITS, blocksOf, chargeBlocks, readLimits } from '../charge-band.ts'
+import { blocksOf } from '../block-rounding.ts'
+import { AMOUNT_LIMITS, chargeBlocks, readLimits } from '../charge-band.ts'
 import { BandFault, charged, definePriceModel, placedQuantity } from '../price-model.ts'
 
 /**

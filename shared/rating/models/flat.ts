@@ -10,6 +10,7 @@ export const flat = definePriceModel({
   bands: 'one',
   basis: 'units',
   perPricingPeriod: true,
+  settings: ['blockRounding'],
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume }) => charged([chargeUnits(bands[0], { units: volume.quantity, events: volume.count })]),

@@ -1,5 +1,6 @@
 import { type Decimal, max, ONE, ZERO } from '../../decimal.ts'
-import { blocksOf, chargeOf, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
+import { blocksOf } from '../block-rounding.ts'
+import { chargeOf, FEE_FIELDS, readFeeBand } from '../charge-band.ts'
 import type { BandCharge } from '../price.ts'
 import { charged, definePriceModel, type Placed, type Placeds, placedQuantity } from '../price-model.ts'
 

@@ -52,6 +52,8 @@ export const tiered = definePriceModel({
   basis: 'units',
   perPricingPeriod: true,
   placed: true,
+  slices: true,
+  settings: ['blockRounding'],
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume, position }) => {

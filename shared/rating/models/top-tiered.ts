@@ -7,6 +7,7 @@ export const topTiered = definePriceModel({
   basis: 'units',
   perPricingPeriod: true,
   placed: true,
+  settings: ['blockRounding'],
   takes: UNIT_FIELDS,
   read: readUnitBand,
   rate: ({ bands, volume, position }) => {

@@ -7,7 +7,7 @@ import type { Band, Metric } from '../price.ts'
 import type { PriceConfig } from '../rate.ts'
 
 export type BandText = Partial<Record<keyof Band, string>>
-type Settings = Pick<PriceConfigInput, 'top_up' | 'step_accumulation'>
+type Settings = Pick<PriceConfigInput, 'top_up' | 'step_accumulation' | 'block_rounding'>
 
 const money = (quantity: string | undefined, currency: string) =>
   quantity === undefined ? null : { quantity, currency }

@@ -40,7 +40,7 @@ function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curv
   const reading = parsePriceConfig(config, { metric })
   if (reading.kind === 'fault') throw new Error(`a stored price is refused: ${reading.fault.message}`)
   const price = reading.config
-  const end = to === undefined ? curveEnd(price) : decimal(to)
+  const end = to === undefined ? curveEnd(price, metric === 'AMOUNT') : decimal(to)
   if (end.lte(ZERO)) throw new AppError('INVALID_FIELD', 'The end of a curve is above 0.', { field: 'to' })
   const events = decimal(count ?? '0')
   if (events.lt(ZERO)) throw new AppError('INVALID_FIELD', 'A count of events is 0 or more.', { field: 'count' })

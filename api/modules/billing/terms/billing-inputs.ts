@@ -104,6 +104,7 @@ export type ConfigInput = {
   readonly billing_in_advance?: boolean | null
   readonly top_up?: { readonly rollover?: boolean | null } | null
   readonly step_accumulation?: string | null
+  readonly block_rounding?: string | null
   readonly rate_per?: string | null
   readonly default_included_volume?: IncludedVolumeInput | null
   readonly tiering_conditions?: Tiering | null

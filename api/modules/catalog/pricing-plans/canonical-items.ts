@@ -109,6 +109,7 @@ function canonicalConfigs(
       conditions: conditions.get(`${field}.${index}.conditions`) ?? null,
       top_up: config.top_up ?? null,
       step_accumulation: config.step_accumulation ?? null,
+      ...(config.block_rounding ? { block_rounding: config.block_rounding } : {}),
       rate_per: config.rate_per ?? null,
       default_included_volume: includedOf(config),
       tiering_conditions: tieringOf(conditions.get(`${field}.${index}.tiering_conditions`)),

@@ -1,6 +1,7 @@
 // Wire shapes of prices, and the canonical form in which a pricing stores and shows them. A member that is not here is
 // refused by name.
 import Type, { type Static } from 'typebox'
+import { BLOCK_ROUNDINGS, type BlockRounding } from '../../../../shared/rating/block-rounding.ts'
 import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included-volume.ts'
 import { BANDS_MAX } from '../../../../shared/rating/parse-price-config.ts'
 import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/rating/price-model.ts'
@@ -121,6 +122,7 @@ export const PricingItemConfigShape = Shape({
   conditions: Given(ConfigConditions),
   top_up: Given(TopUp),
   step_accumulation: Given(Type.Enum(STEP_ACCUMULATIONS)),
+  block_rounding: Given(Type.Enum(BLOCK_ROUNDINGS)),
   rate_per: Given(Type.Enum(RATE_PERS)),
   default_included_volume: Given(IncludedVolume),
   tiering_conditions: Given(TieringConditions),
@@ -235,6 +237,8 @@ export type PricingItemConfig = {
   top_up: { rollover?: boolean | null } | null
   /** Whether a step charges the fees of all steps reached. */
   step_accumulation: StepAccumulation | null
+  /** What becomes of a part of a block; absent and NONE: it costs its share. */
+  block_rounding?: BlockRounding | null
   /** Whether each event is priced on its own; null and PERIOD: the usage of a pricing period together. */
   rate_per?: RatePer | null
   /** What is free of the usage; null where nothing is. Prices saved before it existed lack it. */

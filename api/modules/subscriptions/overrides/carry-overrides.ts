@@ -77,7 +77,7 @@ function carriedItem(pairs: readonly (Pair & { readonly override: OverridePricin
   return [{ original_pricing_item_id: first.to.itemId, override: isAll ? 'ALL' : 'SPECIFIC', configs }]
 }
 
-const OF_ITS_TYPE = ['bands', 'top_up', 'step_accumulation'] as const
+const OF_ITS_TYPE = ['bands', 'top_up', 'step_accumulation', 'block_rounding'] as const
 
 function carriedConfig(config: OverrideConfig, { from, to }: Pair): OverrideConfig {
   const type = (config.pricing_type ?? from.pricingType) as NonNullable<OverrideConfig['pricing_type']>

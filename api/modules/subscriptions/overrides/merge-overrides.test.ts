@@ -207,6 +207,24 @@ describe('a pricing with overrides', () => {
     expect(overridden(PLAN, [])).toBe(PLAN)
   })
 
+  test('of another type, or of everything, no longer rounds blocks', () => {
+    const [first] = PLAN.items
+    const rounding = { ...config('a', '10'), block_rounding: 'UP' }
+    const plan = { ...PLAN, items: [{ id: 'i', configs: [rounding, ...(first?.configs.slice(1) ?? [])] }] }
+    const said = (given: GivenOverride) => overridden(plan, changedOverrides([], [given])).items[0]?.configs[0]
+    expect(said(pricing('P', [item('i', [flat('a', '5')])]))).toMatchObject({ block_rounding: 'UP' })
+    expect(said(pricing('P', [item('i', [{ ...flat('a', '5'), pricing_type: 'NONE' }])]))).toMatchObject({
+      block_rounding: null,
+    })
+    expect(said(pricing('P', [item('j', [flat('c', '5')])], { override: 'ALL' }))).toMatchObject({
+      pricing_type: 'NONE',
+      block_rounding: null,
+    })
+    expect(said(pricing('P', [item('i', [flat('a', '5')])], { override: 'ALL' }))).toMatchObject({
+      block_rounding: null,
+    })
+  })
+
   test('a price without bands, sent as null, has none', () => {
     const given = pricing('P', [item('i', [{ original_pricing_item_config_id: 'a', type: 'NONE', bands: null }])])
     expect(overridden(PLAN, changedOverrides([], [given])).items[0]?.configs[0]).toMatchObject({

@@ -98,7 +98,10 @@ const NOTHING_SAID = {
   default_seats_value: null,
   billing_in_advance: false,
   volume_group_reference: null,
-} as const satisfies Record<Exclude<PriceMember, 'pricing_type' | 'type'>, unknown>
+} as const satisfies Record<Exclude<PriceMember, 'pricing_type' | 'type' | 'block_rounding'>, unknown>
+
+/** A price that rounds its blocks no longer does; one that says nothing of them, as most, is left as it is. */
+const unrounded = (config: object) => ('block_rounding' in config ? { block_rounding: null } : {})
 
 /** A pricing as a schedule with these overrides sells it: its ids stay, so whatever names a price of the plan still does. */
 export function overridden<P extends Priced>(pricing: P, overrides: readonly OverridePricing[] | undefined): P {
@@ -121,13 +124,16 @@ function withPrice<C extends Price>(config: C, { own, all }: Said): C {
   const said = own?.configs.find(each => each.original_pricing_item_config_id === config.id)
   const whole = all || own?.override === 'ALL'
   if (!said)
-    return whole ? { ...config, ...NOTHING_SAID, wallet_grants: null, pricing_type: 'NONE', type: 'NONE' } : config
+    return whole
+      ? { ...config, ...NOTHING_SAID, ...unrounded(config), wallet_grants: null, pricing_type: 'NONE', type: 'NONE' }
+      : config
   const { original_pricing_item_config_id: _id, ...members } = said
   const type = members.pricing_type ?? config.pricing_type
   // Terms of another type of price would not fit.
-  const kept = whole ? NOTHING_SAID : type === config.pricing_type ? {} : { top_up: null, step_accumulation: null }
+  const fits = !whole && type === config.pricing_type
+  const kept = whole ? NOTHING_SAID : fits ? {} : { top_up: null, step_accumulation: null }
   const bands = 'bands' in members ? { bands: members.bands ?? [] } : {}
-  return { ...config, ...kept, ...members, ...bands, pricing_type: type, type }
+  return { ...config, ...kept, ...(fits ? {} : unrounded(config)), ...members, ...bands, pricing_type: type, type }
 }
 
 /** Whether an override of everything leaves a price out, so that it is not charged. */

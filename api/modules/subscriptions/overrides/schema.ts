@@ -12,6 +12,7 @@ export const PRICE_MEMBERS = [
   'bands',
   'top_up',
   'step_accumulation',
+  'block_rounding',
   'rate_per',
   'default_included_volume',
   'default_units',

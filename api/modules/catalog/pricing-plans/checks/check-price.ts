@@ -48,6 +48,7 @@ export function checkPrice(config: PricingItemConfig, priced: Priced, field: str
     }
   }
   checkTiering(config, priced, field)
+  checkRounding(config, priced, `${field}.block_rounding`)
   checkSplit(config, priced, `${field}.split_pricing`)
   checkRatePer(config, priced, field)
   checkCounts(config, priced.model, field)
@@ -182,6 +183,20 @@ function checkTiering(config: PricingItemConfig, priced: Priced, field: string):
       'The tier of a group is found by what its prices use together; it cannot be found by other usage too.'
     refuse('INVALID_FIELD', `${field}.volume_group_reference`, message)
   }
+}
+
+/** Where other usage decides on the tier, a tier takes a part of the usage, which is no number of whole blocks. */
+function checkRounding(
+  { block_rounding: rounding, ...config }: PricingItemConfig,
+  priced: Priced,
+  field: string,
+): void {
+  if ((rounding ?? 'NONE') === 'NONE') return
+  const { pricing_type: type, tiering_conditions, volume_group_reference: group } = config
+  const isOther = tiering_conditions || (priced.model === 'USAGE_BASED' && priced.tieringMetric === true)
+  if (!group && !(isOther && findPriceModel(type)?.slices)) return
+  const message = 'Blocks are rounded where the tier is found by the usage itself; leave block_rounding out.'
+  refuse('INVALID_FIELD', field, message)
 }
 
 /** A split price rates the usage of each value on its own, so it finds no tier by other usage (semantics 3.1). */

@@ -301,6 +301,30 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     one({ ...FLAT, rate_per: 'EVENT', default_included_volume: { number: '1' } }),
     `${AT}.default_included_volume`,
   ],
+  // Blocks.
+  [
+    'blocks that are rounded in two tiers',
+    NUMBERS,
+    one({
+      pricing_type: 'TIERED',
+      block_rounding: 'UP',
+      bands: [{ amount: eur('1'), block_size: to('10'), tier_top_bound: to('25') }, { amount: eur('1') }],
+    }),
+    `${AT}.bands.0.tier_top_bound`,
+  ],
+  ['rounded blocks of a fee', RECURRING, one({ ...LUMP, block_rounding: 'UP' }), `${AT}.block_rounding`],
+  [
+    'rounded blocks in tiers of other usage',
+    BY_SEATS,
+    one({ ...tiers(to('9'), null), block_rounding: 'UP' }),
+    `${AT}.block_rounding`,
+  ],
+  [
+    'rounded blocks of a group',
+    NUMBERS,
+    one({ ...tiers(to('9'), null), block_rounding: 'DOWN', volume_group_reference: 'g' }),
+    `${AT}.block_rounding`,
+  ],
   // Grants to wallets.
   [
     'a grant of usage',

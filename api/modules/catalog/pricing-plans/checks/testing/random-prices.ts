@@ -1,5 +1,6 @@
 // Prices made at random: mostly as they must be, sometimes not.
 import fc from 'fast-check'
+import { BLOCK_ROUNDINGS } from '../../../../../../shared/rating/block-rounding.ts'
 import { SUPPORTED_PRICING_TYPES } from '../../../../../../shared/rating/rate.ts'
 import type { PricingItemConfigInput } from '../../schema.ts'
 import type { Priced } from '../check-price.ts'
@@ -68,6 +69,7 @@ const members = fc.record({
   pricing_period: maybe(period, RARELY),
   top_up: maybe(fc.record({ rollover: fc.boolean() }), RARELY),
   step_accumulation: maybe(fc.constantFrom('NONE' as const, 'STEPS_REACHED' as const), RARELY),
+  block_rounding: maybe(fc.constantFrom(...BLOCK_ROUNDINGS), RARELY),
   rate_per: maybe(fc.constantFrom('PERIOD' as const, 'EVENT' as const), RARELY),
   default_included_volume: maybe(fc.record({ number: maybe(quantity, 8), amount: maybe(money, 1) }), RARELY),
   default_units: maybe(fc.record({ number: maybe(quantity, 8), amount: maybe(money, 1) }), RARELY),
