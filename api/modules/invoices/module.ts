@@ -17,6 +17,7 @@ import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
 import { TAX_ENGINE_EFFECTS, TAX_ENGINE_GUARDS } from './tax-answers/rules.ts'
+import { dropTaxAnswersJobs } from './tax-questions/drop-jobs.ts'
 import { type TaxEngineJobDeps, taxEngineJobs } from './tax-questions/jobs.ts'
 
 const anInvoice = onSeeded('INVOICE')
@@ -40,7 +41,7 @@ export const invoices = defineModule<
     emailRoutes(app, deps)
   },
   resources: [bulkActionResource],
-  jobs: [...overdueJobs, ...bulkActionJobs, ...emailJobs, ...taxEngineJobs],
+  jobs: [...overdueJobs, ...bulkActionJobs, ...emailJobs, ...taxEngineJobs, ...dropTaxAnswersJobs],
   reactions: [...bulkActionReactions, ...emailReactions],
   producers: ({ database }) => [oneOffProducer(database), creditProducer(database)],
   fixtures: {

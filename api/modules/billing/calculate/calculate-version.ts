@@ -80,9 +80,9 @@ async function imaginedInputs(
   const billing_entity = await entityOf(uow, body)
   const platform = await loadPlatform(uow)
   const customer = imagined(body.customer ?? null, billing_entity)
-  const taxRates = await loadTaxRatesOf(uow, [{ customer, billing_entity }])
+  const asking = { customer, billing_entity, since: now }
   // A tax engine is asked about customers that there are.
-  const { tax_answers: _none, ...rates } = taxRates({ customer, billing_entity })
+  const { tax_answers: _none, ...rates } = (await loadTaxRatesOf(uow, [asking]))(asking)
   const zone = zoneOfParties({ customer, billing_entity, platform })
   const start = body.start_at ? at(body.start_at) : startOfLocalDay(localDateOf(now, zone), zone)
   return {

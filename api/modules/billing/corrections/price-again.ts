@@ -10,7 +10,7 @@ import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import type { InvoiceWindow } from '../terms/windows.ts'
+import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import { type Basis, pinnedBasis, withUsage } from '../why/reprice.ts'
 
 export type PricedAgain = {
@@ -32,7 +32,7 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
   const pinned = await pinnedBasis(deps, tenant, row)
-  const answers = await readTenant(deps.database, tenant, uow => answersFor(uow, pinned.inputs))
+  const answers = await readTenant(deps.database, tenant, uow => answersFor(uow, pinned))
   const { inputs, request } = await withUsage(deps, tenant, {
     ...{ ...pinned, inputs: { ...pinned.inputs, ...answers }, positions },
     // What is FINAL was converted by them.
@@ -53,8 +53,12 @@ export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: I
  * The answers of a tax engine that the original used, and those given since: it had no question where it taxed nothing. They are
  * kept with the new invoice when it becomes FINAL.
  */
-async function answersFor(uow: ReadUow, inputs: Basis['inputs']): Promise<Pick<Basis['inputs'], 'tax_answers'>> {
-  const { tax_answers: now } = (await loadTaxAnswersOf(uow, [inputs]))(inputs)
+async function answersFor(
+  uow: ReadUow,
+  { inputs, request: { window } }: Basis,
+): Promise<Pick<Basis['inputs'], 'tax_answers'>> {
+  const asking = { ...inputs, since: periodOf(window).start }
+  const { tax_answers: now } = (await loadTaxAnswersOf(uow, [asking]))(asking)
   if (!now) return {}
   const used = (inputs.tax_answers ?? []).filter(({ answer }) => answer !== null)
   const known = new Set(used.map(({ key }) => key))

@@ -39,6 +39,7 @@ import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
 import {
   billedElsewhere,
+  firstOpen,
   keyOfRow,
   keyOfWindow,
   loadSubscriptionInvoices,
@@ -92,9 +93,9 @@ function findWindow(inputs: BillingInputs, key: string): InvoiceWindow | null {
 }
 
 async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise<InvoiceState> {
-  const inputs = await loadBillingInputs(uow, subscriptionId)
-  const terms = resolveTerms(inputs)
   const rows = await loadSubscriptionInvoices(uow, subscriptionId)
+  const inputs = await loadBillingInputs(uow, subscriptionId, () => firstOpen(rows))
+  const terms = resolveTerms(inputs)
   const window = findWindow(inputs, key)
   const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
   const { late_event_policy: policy } = inputs.platform

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import { at, type Instant } from '../../../../shared/time.ts'
+import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
@@ -52,6 +52,16 @@ export async function loadInvoicesOf(
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
     .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))
   return groupBy(own, row => row.pricing_plan_subscription_id ?? '')
+}
+
+/**
+ * When the earliest invoice starts that may still be computed: one that is not FINAL, or the one after those that are. Null where
+ * there is none.
+ */
+export function firstOpen(rows: readonly SubscriptionInvoice[]): Instant | null {
+  if (rows.length === 0) return null
+  const next = Math.max(...rows.map(row => at(row.cutoff_at)))
+  return instantOf(Math.min(next, ...rows.filter(isOpenEnded).map(row => at(row.period_start))))
 }
 
 /** The keys of the charges that lines bill in advance. */

@@ -8,7 +8,7 @@ import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
 import { loadManyInputs } from '../terms/load-inputs.ts'
-import { loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
+import { firstOpen, loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 export type SubscriptionState = {
   readonly inputs: BillingInputs
@@ -25,9 +25,10 @@ export async function loadStates(
   uow: ReadUow,
   subscriptionIds: readonly string[],
 ): Promise<Map<string, SubscriptionState>> {
-  const inputs = await loadManyInputs(uow, subscriptionIds)
+  const rows =
+    subscriptionIds.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, subscriptionIds)
+  const inputs = await loadManyInputs(uow, subscriptionIds, id => firstOpen(rows.get(id) ?? []))
   const ids = [...inputs.keys()]
-  const rows = ids.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, ids)
   const closed = await lastClosedOf(uow, ids)
   // Few subscriptions end with a refund, and the others need no query.
   const ahead = new Map<string, ChargedAhead[]>()

@@ -37,11 +37,21 @@ import { loadSubLineCustomers } from './load-sub-line-customers.ts'
  * The inputs of a subscription's invoices. Its DRAFT schedules count only for a preview of a subscription that is
  * itself DRAFT. Throws RESOURCE_NOT_FOUND when the tenant has no such subscription.
  */
-export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): Promise<BillingInputs> {
-  const inputs = (await loadManyInputs(uow, [subscriptionId])).get(subscriptionId)
+export async function loadBillingInputs(
+  uow: ReadUow,
+  subscriptionId: string,
+  answersSince?: AnswersSince,
+): Promise<BillingInputs> {
+  const inputs = (await loadManyInputs(uow, [subscriptionId], answersSince)).get(subscriptionId)
   if (!inputs) throw missing('PRICING_PLAN_SUBSCRIPTION', subscriptionId)
   return inputs
 }
+
+/**
+ * When the earliest invoice of a subscription starts that is in hand: what a tax engine said about earlier days is not read. Null
+ * where that is not known: then from the start of the subscription.
+ */
+export type AnswersSince = (subscriptionId: string) => Instant | null
 
 /**
  * The same for many subscriptions, in as many statements as for one; a subscription that the tenant does not have is
@@ -50,6 +60,7 @@ export async function loadBillingInputs(uow: ReadUow, subscriptionId: string): P
 export async function loadManyInputs(
   uow: ReadUow,
   subscriptionIds: readonly string[],
+  answersSince?: AnswersSince,
 ): Promise<Map<string, BillingInputs>> {
   if (subscriptionIds.length === 0) return new Map()
   const found = await loadSubscriptions(uow, subscriptionIds)
@@ -65,12 +76,16 @@ export async function loadManyInputs(
     customer: known(customers, 'CUSTOMER', billedId(subscription)),
     billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
   })
-  const taxRates = await loadTaxRatesOf(uow, found.map(bothOf))
   const invoicedOf = (subscription: SubscriptionInput) => ({
     ...bothOf(subscription),
     currency: subscription.billing_currency,
     since: schedulesOf(subscription).length === 0 ? uow.now : startOf({ schedules: schedulesOf(subscription) }),
   })
+  const askingOf = (subscription: SubscriptionInput) => {
+    const { since, ...both } = invoicedOf(subscription)
+    return { ...both, since: answersSince?.(subscription.id) ?? since }
+  }
+  const taxRates = await loadTaxRatesOf(uow, found.map(askingOf))
   const taxExchange = await loadTaxExchange(uow, found.map(invoicedOf))
   const numberFields = await loadNumberFieldsOf(
     uow,
@@ -102,7 +117,7 @@ export async function loadManyInputs(
         ...(subscription.forward_customer_id
           ? { forwarded_from: known(customers, 'CUSTOMER', subscription.customer_id) }
           : {}),
-        ...taxRates(both),
+        ...taxRates(askingOf(subscription)),
         ...taxExchange(invoicedOf(subscription)),
         number_fields: numberFields[place] ?? [],
         subscription,

@@ -12,7 +12,7 @@ import { customers } from '../../parties/customers/table.ts'
 import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
-import { loadTaxAnswersOf } from './load-tax-answers.ts'
+import { type Asking, loadTaxAnswersOf } from './load-tax-answers.ts'
 import {
   addressOf,
   type BillingEntityInput,
@@ -94,8 +94,8 @@ const countriesOf = ({ customer, billing_entity }: Both): string[] =>
  */
 export async function loadTaxRatesOf(
   uow: ReadUow,
-  all: readonly Both[],
-): Promise<(of: Both) => Pick<Parties, 'tax_rates' | 'tax_answers'>> {
+  all: readonly Asking[],
+): Promise<(of: Asking) => Pick<Parties, 'tax_rates' | 'tax_answers'>> {
   const answersOf = await loadTaxAnswersOf(uow, all)
   const loaded = await loadTaxRates(uow, [...new Set(all.flatMap(countriesOf))])
   return of => {

@@ -19,7 +19,8 @@ import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
-import { engineOf, queryAgain } from '../tax-answers/with-answers.ts'
+import { LacksTaxAnswer } from '../tax-answers/lacks-answer.ts'
+import { engineOf, queryAgain, withTaxAnswers } from '../tax-answers/with-answers.ts'
 import { contentAfter } from './content-after.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 
@@ -42,10 +43,12 @@ export async function refreshByKinds(
     if (types.includes('TAX_RATES')) await queryAgain(engineOf(deps), tenant, found)
     return await refreshInvoice(deps, tenant, actor, idOf('invo', id))
   }
-  return await inTenant(deps.database, tenant, actor, async uow => {
-    await producerOf(deps, found).lock(uow, found)
-    return await refreshIssued(uow, await lockInvoice(uow, id), types)
-  })
+  return await withTaxAnswers(engineOf(deps), tenant, () =>
+    inTenant(deps.database, tenant, actor, async uow => {
+      await producerOf(deps, found).lock(uow, found)
+      return await refreshIssued(uow, await lockInvoice(uow, id), types)
+    }),
+  )
 }
 
 /**
@@ -101,17 +104,21 @@ async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
     customer: await loadCustomer(uow, row.customer_id),
     billing_entity: await loadBillingEntity(uow, row.billing_entity_id),
   }
-  const taxRates = await loadTaxRatesOf(uow, [both])
+  const asking = { ...both, since: at(row.invoice_date) }
   const parties = {
     platform: await loadInvoicingSettings(uow),
     ...both,
-    ...taxRates(both),
+    ...(await loadTaxRatesOf(uow, [asking]))(asking),
     number_fields: [],
   }
-  const { decision } = invoiceTax(
+  const { decision, open } = invoiceTax(
     { parties, salesTaxPercentage: row.sales_tax_percentage, billingType: row.billing_type },
     localDateOf(at(row.invoice_date), zone),
   )
+  if (open?.as_of === null) {
+    const needed = { key: open.key, question: open.question, asOf: localDateOf(uow.now, zone) }
+    throw new LacksTaxAnswer([needed], 'The tax engine has not said what tax applies.', 'types')
+  }
   const split = splitIssuedTax({ content: row.content, currency: row.billing_currency }, decision)
   // Credit notes refer to the summaries of each line as they were.
   const isCredited = split !== row.content && (await creditsOf(uow, row.id)).length > 0

@@ -48,12 +48,12 @@ export async function loadOneOffParties(
   }
   const since = terms.invoice_date === null ? uow.now : instantOf(Math.min(uow.now, at(terms.invoice_date)))
   const invoiced = { ...both, currency: terms.billing_currency, since }
-  const taxRates = await loadTaxRatesOf(uow, [both])
+  const taxRates = await loadTaxRatesOf(uow, [invoiced])
   const taxExchange = await loadTaxExchange(uow, [invoiced])
   const parties: Parties = {
     platform,
     ...both,
-    ...taxRates(both),
+    ...taxRates(invoiced),
     ...taxExchange(invoiced),
     number_fields,
   }

@@ -170,6 +170,25 @@ export async function invoicesWaiting(uow: ReadUow, { key, question }: KeyedQues
   )
 }
 
+/**
+ * Drops answers that were last needed before the day `before`, except those that an OPEN or DRAFT invoice uses or waits for. FINAL
+ * invoices, and their corrections, have what they used with them. Returns how many, at most `limit`.
+ */
+export async function dropAnswers(
+  uow: Uow,
+  { before, limit }: { readonly before: string; readonly limit: number },
+): Promise<number> {
+  const { platformId, environment } = uow.tenant
+  const { rowCount } = await uow.tx.execute(sql`
+    delete from tax_answers d where d.platform_id = ${platformId} and d.environment = ${environment} and d.key in (
+      select t.key from tax_answers t
+      where t.platform_id = ${platformId} and t.environment = ${environment} and t.needed_on < ${before}
+        and not exists (select from invoices v where v.platform_id = t.platform_id and v.environment = t.environment
+          and v.customer_id = t.customer_id and v.status in ('OPEN', 'DRAFT') and v.content ->> 'tax_key' = t.key)
+      order by t.key limit ${limit} for update skip locked)`)
+  return rowCount ?? 0
+}
+
 /** Forgets what was asked about a customer. What FINAL invoices used stays with them. */
 export async function forgetQuestionsOf(uow: Uow, customerId: Id<'cust'>): Promise<void> {
   await uow.tx.delete(t).where(and(inThisTenant(uow, t), eq(t.customer_id, customerId)))

@@ -1,10 +1,13 @@
 // Issues an invoice of a subscription that combines before its grace period is over, together with those that it belongs to.
+import { localDateOf } from '../../../../../shared/billing/periods.ts'
 import { inTenant, readTenant, type Uow } from '../../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
-import { formatInstant } from '../../../../../shared/time.ts'
+import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
 import { changed, unchanged } from '../../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
+import { zoneNamed } from '../../../invoices/document/invoice-dates.ts'
+import { invoiceTax } from '../../../invoices/document/invoice-tax.ts'
 import { getInvoice, loadInvoices, lockInvoice } from '../../../invoices/repository.ts'
 import type { InvoiceRow } from '../../../invoices/table.ts'
 import { requireAnswered } from '../../../invoices/tax-answers/require-answered.ts'
@@ -61,13 +64,34 @@ async function endGrace(uow: Uow, id: Id<'invo'>): Promise<string | null> {
     uow,
     due.map(row => row.id),
   )
-  await requireAnswered(uow, [...rows.values()])
+  await requireAnswered(
+    uow,
+    [...rows.values()].map(row => askedNow(row, states, uow.now)),
+  )
   await saveTogether(
     uow,
     [...rows.values()].map(row => changed(unchanged(row), uow.now, { finalize_at: now })),
   )
   await saveNextBillings(uow, new Map(due.map(row => [row.pricing_plan_subscription_id ?? '', now])))
   return idOf('ppsu', subscription)
+}
+
+/**
+ * The row with what it asks a tax engine now: an address may have changed since it was computed, and the grace period must not end
+ * before the new question is answered.
+ */
+function askedNow(
+  row: InvoiceRow,
+  states: ReadonlyMap<string, SubscriptionState>,
+  now: Instant,
+): Pick<InvoiceRow, 'content' | 'timezone'> {
+  const inputs = states.get(row.pricing_plan_subscription_id ?? '')?.inputs
+  if (!inputs || row.content.tax_key === undefined) return row
+  const { sales_tax_percentage: salesTaxPercentage, billing_type: billingType, invoice_date } = row
+  const on = localDateOf(invoice_date === null ? now : at(invoice_date), zoneNamed(row.timezone))
+  const { open } = invoiceTax({ parties: inputs, salesTaxPercentage, billingType }, on)
+  const { tax_question: _then, ...content } = row.content
+  return { ...row, content: open ? { ...content, tax_question: open } : content }
 }
 
 const wordsOf = (state: SubscriptionState | undefined): string | null => (state ? combinedWith(state.inputs) : null)

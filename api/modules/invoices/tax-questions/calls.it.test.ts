@@ -1,0 +1,195 @@
+// Calls and bulk actions of users that wait for a tax engine.
+import { expect, test } from 'vitest'
+import { idOf } from '../../../../shared/ids.ts'
+import { succeed } from '../../../testing/calls.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
+import { runBulkAction } from '../bulk-actions/run-bulk-action.ts'
+import { engineRig, first, json, QUEBEC, shown, taxed, WORKSHOP } from './testing/engine-rig.ts'
+
+const rig = engineRig()
+const { ask, run, setTime, subscribed, work } = rig
+
+test('a preview asks first; without an answer it is 503 with Retry-After', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const { subscriptionId } = await subscribed('2026-03-01T00:00:00Z')
+  const preview = () =>
+    rig.tenant.call('POST', '/v1/invoices/preview', { pricing_plan_subscription_id: subscriptionId })
+  rig.say = json(503, {})
+  const refused = await preview()
+  expect([refused.status, refused.body['code'], refused.headers['retry-after']]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+    '30',
+  ])
+  expect(refused.body['message']).toBe('The tax engine answered with the status 503.')
+  rig.say = taxed(['GST', '5'])
+  const { body } = await preview()
+  expect(shown(body['invoice'])).toMatchObject({ tax: '5.00', errors: [] })
+  rig.say = json(503, {})
+  expect((await preview()).status).toBe(200)
+})
+
+test('an invoice that a user makes FINAL has the answer of that moment, once, however many calls', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const billed = await subscribed('2026-03-01T00:00:00Z')
+  await billed.run()
+  const { id } = await first(billed)
+  rig.say = json(422, { message: 'No such place.' })
+  const finalize = () => rig.tenant.call('PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+  expect((await finalize()).body).toMatchObject({
+    code: 'INVALID_OPERATION',
+    message: 'The tax engine says: No such place.',
+  })
+  expect(shown(await first(billed))).toMatchObject({ status: 'DRAFT' })
+  let rate = 0
+  rig.say = response => {
+    rate += 1
+    taxed(['GST', String(rate)])(response)
+  }
+  const answers = await Promise.all(Array.from({ length: 5 }, finalize))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  expect(
+    new Set(answers.map(({ body }) => `${body['invoice_number']} ${body['tax_summary'].tax_amount.quantity}`)).size,
+  ).toBe(1)
+  expect(await succeed(rig.tenant, 'POST', `/v1/invoices/${id}/verify`)).toMatchObject({ identical: true })
+})
+
+test('a one-off invoice is priced as soon as there is an answer; a refresh of TAX_RATES asks again', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const { customerId, billing_entity_id } = await subscribed('2026-03-01T00:00:00Z')
+  const lines = [WORKSHOP]
+  const made = await succeed(rig.tenant, 'POST', '/v1/invoices', { customer_id: customerId, billing_entity_id, lines })
+  expect(shown(made)).toMatchObject({ tax: '0.00', errors: [expect.stringMatching(/on 2026-03-10/)] })
+  expect(made).not.toHaveProperty('tax_question')
+  const read = async () => shown(await succeed(rig.tenant, 'GET', `/v1/invoices/${made['id']}`))
+  rig.say = taxed(['VAT', '50'])
+  await ask()
+  expect(await read()).toMatchObject({ tax: '100.00', errors: [] })
+  rig.say = taxed(['VAT', '5'])
+  const refresh = () => rig.tenant.call('POST', `/v1/invoices/${made['id']}/refresh`, { types: ['TAX_RATES'] })
+  expect(shown((await refresh()).body)).toMatchObject({ tax: '10.00', errors: [] })
+  rig.say = json(500, {})
+  expect((await refresh()).status).toBe(503)
+  expect(await read()).toMatchObject({ tax: '10.00', errors: [] })
+  // An address that was there for a while asked another question; the one of the invoice is asked again.
+  const move = (registered_address: object) =>
+    succeed(rig.tenant, 'PATCH', `/v1/customers/${customerId}`, {
+      organization: { legal_name: 'Acme', registered_address },
+    })
+  const refreshParties = () =>
+    succeed(rig.tenant, 'POST', `/v1/invoices/${made['id']}/refresh`, { types: ['PO_NUMBER'] })
+  await move({ ...QUEBEC, city: 'Laval' })
+  await refreshParties()
+  rig.say = taxed(['VAT', '8'])
+  await ask()
+  expect(await read()).toMatchObject({ tax: '16.00' })
+  await move(QUEBEC)
+  await refreshParties()
+  expect(await read()).toMatchObject({ tax: '10.00' })
+  rig.say = taxed(['VAT', '6'])
+  expect(shown((await refresh()).body)).toMatchObject({ tax: '12.00', errors: [] })
+  rig.say = taxed(['VAT', '5'])
+  await refresh()
+  await succeed(rig.tenant, 'PATCH', `/v1/invoices/${made['id']}`, { status: 'FINAL' })
+  const credit = await succeed(rig.tenant, 'POST', `/v1/invoices/${made['id']}/credit`, {})
+  expect(credit['tax_summary'].tax_amount.quantity).toBe('-10.00')
+  expect(await succeed(rig.tenant, 'POST', `/v1/invoices/${made['id']}/verify`)).toMatchObject({ identical: true })
+})
+
+test('a bulk action says of one invoice what the engine refuses, and makes the others FINAL', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const parties = [
+    await subscribed('2026-03-01T00:00:00Z'),
+    await subscribed('2026-03-01T00:00:00Z'),
+    await subscribed('2026-03-01T00:00:00Z'),
+  ]
+  const ids: string[] = []
+  for (const { customerId: customer_id, billing_entity_id } of parties) {
+    const body = { customer_id, billing_entity_id, invoice_date: '2025-07-07T00:00:00Z', lines: [WORKSHOP] }
+    ids.push((await succeed(rig.tenant, 'POST', '/v1/invoices', body))['id'])
+  }
+  const refused = parties[1]?.customerId
+  rig.say = response =>
+    rig.asked.at(-1)?.body['question'].buyer.id === refused
+      ? json(422, { message: 'The postal code is unknown.' })(response)
+      : taxed(['GST', '5'])(response)
+  const of = { type: 'FINALIZE_INVOICES', finalize_invoices: { invoice_date: '2025-07-07' } }
+  const { id } = await succeed(rig.tenant, 'POST', '/v1/bulk-actions', of)
+  await runBulkAction(work(), { tenant: rig.tenant.tenant, id: idOf('bulk', id), last: false })
+  const items: Row[] = (await succeed(rig.tenant, 'GET', `/v1/bulk-actions/${id}/items?order_direction=asc`))['data']
+  expect(Object.fromEntries(items.map(each => [each['target_resource'].id, each['message']]))).toEqual({
+    [ids[0] ?? '']: null,
+    [ids[1] ?? '']: 'The tax engine says: The postal code is unknown.',
+    [ids[2] ?? '']: null,
+  })
+  expect(await succeed(rig.tenant, 'GET', `/v1/bulk-actions/${id}`)).toMatchObject({ status: 'DONE' })
+})
+
+test('a bulk action issues combined invoices as one when their tax is known, and touches none before', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const one = await subscribed('2026-03-01T00:00:00Z', 'EXTERNAL', { combine: true })
+  const { customerId: customer_id, billing_entity_id } = one
+  const other = await billedSubscription(rig.tenant, {
+    ...{ start_at: '2026-03-01T00:00:00Z', fee: '100' },
+    subscription: { combine: true, customer_id, billing_entity_id },
+  })
+  await one.run()
+  await run(other.subscriptionId)
+  const list = `/v1/invoices?customer_id=${customer_id}&statuses[]=`
+  const drafts: Row[] = (await succeed(rig.tenant, 'GET', `${list}DRAFT`))['data']
+  const ends = async () =>
+    await rig.api.sql('select id, finalize_at from invoices where id = any($1)', [drafts.map(({ id }) => id)])
+  const before = await ends()
+  expect(before).toHaveLength(2)
+  const finalize_invoices = { invoice_date: String(drafts[0]?.['invoice_date']).slice(0, 10) }
+  const { id } = await succeed(rig.tenant, 'POST', '/v1/bulk-actions', { type: 'FINALIZE_INVOICES', finalize_invoices })
+  await rig.api.sql('delete from bulk_action_items where bulk_action_id = $1 and not invoice_id = any($2)', [
+    ...[id, drafts.map(draft => draft['id'])],
+  ])
+  const bulk = () => runBulkAction(work(), { tenant: rig.tenant.tenant, id: idOf('bulk', id), last: false })
+  rig.say = json(503, {})
+  await expect(bulk()).rejects.toThrow('The tax engine answered with the status 503.')
+  expect((await ends()).toSorted()).toEqual(before.toSorted())
+  // An address that changed since asks anew, and the grace period does not end before that is answered.
+  rig.say = taxed(['GST', '5'])
+  await ask()
+  await succeed(rig.tenant, 'PATCH', `/v1/customers/${customer_id}`, {
+    organization: { registered_address: { ...QUEBEC, city: 'Laval' } },
+  })
+  rig.say = json(503, {})
+  await expect(bulk()).rejects.toThrow('The tax engine answered with the status 503.')
+  expect((await ends()).toSorted()).toEqual(before.toSorted())
+  rig.say = taxed(['GST', '5'])
+  await bulk()
+  const finals: Row[] = (await succeed(rig.tenant, 'GET', `${list}FINAL`))['data']
+  expect(finals.map(final => final['combined_invoice_ids'].toSorted())).toEqual([
+    drafts.map(draft => draft['id']).toSorted(),
+  ])
+})
+
+test('credit_and_copy asks first for a copy that becomes FINAL at once, and does nothing without an answer', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const { customerId: customer_id, billing_entity_id } = await subscribed('2026-03-01T00:00:00Z')
+  const { id } = await succeed(rig.tenant, 'POST', '/v1/invoices', {
+    customer_id,
+    billing_entity_id,
+    lines: [WORKSHOP],
+  })
+  await succeed(rig.tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+  setTime('2026-03-20T12:00:00Z')
+  await succeed(rig.tenant, 'PATCH', `/v1/customers/${customer_id}`, {
+    organization: { registered_address: { ...QUEBEC, city: 'Laval' } },
+  })
+  const again = { update_new_invoice_to_final: true, update_credit_invoice_to_final: true }
+  const copy = () => rig.tenant.call('POST', `/v1/invoices/${id}/credit_and_copy`, again)
+  rig.say = json(503, {})
+  expect((await copy()).status).toBe(503)
+  const { data } = await succeed(rig.tenant, 'GET', `/v1/invoices?customer_id=${customer_id}&statuses[]=FINAL`)
+  expect(data).toHaveLength(1)
+  rig.say = taxed(['GST', '7'])
+  const { body } = await copy()
+  const made = async (which: string) => shown(await succeed(rig.tenant, 'GET', `/v1/invoices/${body[which]}`))
+  expect(await made('credit_invoice_id')).toMatchObject({ status: 'FINAL', tax: '-29.95' })
+  expect(await made('new_invoice_id')).toMatchObject({ status: 'FINAL', tax: '14.00', rates: ['GST 14.00'] })
+})
