@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeArgs } from '../infra/services/project.ts'
+import { endWithUs } from './end-with-us.ts'
 
 /** Runs a module of ours to its end and returns the JSON of its last line. Rejects when it fails. */
 export async function runModule<T>(module: string, args: readonly string[]): Promise<T> {
@@ -36,7 +37,13 @@ export async function startModule(module: string, env: Record<string, string>, h
     // A broker of the run's own is no cluster; what the secret seals ends with the run.
     env: { DURABILITY: 'local', DATA_SECRET: 'of-a-benchmark-that-keeps-nothing-at-all', ...process.env, ...env },
   })
-  const exited = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  const forget = child.pid === undefined ? () => undefined : endWithUs(child.pid, 'SIGKILL')
+  const exited = new Promise<void>(resolve =>
+    child.once('exit', () => {
+      forget()
+      resolve()
+    }),
+  )
   const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))
   const told = portTold(child.stdout)
   const listening = healthPort === undefined ? told : untilReady(healthPort).then(port => ({ port, metricsPort: null }))

@@ -14,6 +14,7 @@ import { migrate } from '../shared/database/migrate.ts'
 import { newId } from '../shared/ids.ts'
 import type { Tenant } from '../shared/tenant.ts'
 import { prepareTestLogins } from '../shared/testing/database-logins.ts'
+import { endWithUs, removeWithUs } from './end-with-us.ts'
 import { METER_REFERENCE, PROPERTY_REFERENCE, VALUE_REFERENCES } from './load/events.ts'
 import { type Running, startModule } from './processes.ts'
 
@@ -44,7 +45,12 @@ export async function setUp(): Promise<Setup> {
   // PostgreSQL runs as another user when we are root, and must get through to its own folder.
   chmodSync(folder, 0o711)
   const pids: Record<string, number> = {}
-  const closers: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
+  const forgetFolder = removeWithUs(folder)
+  const removeFolder = async (): Promise<void> => {
+    rmSync(folder, { recursive: true, force: true })
+    forgetFolder()
+  }
+  const closers: (() => Promise<void>)[] = [removeFolder]
   const stop = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close()
   }
@@ -74,7 +80,12 @@ export async function setUp(): Promise<Setup> {
 
   async function own(start: typeof startPostgres, name: string): Promise<string> {
     const service = await start({ dataDir: join(folder, name), port: await freePort(), log })
-    closers.push(() => service.stop())
+    // PostgreSQL removes its shared memory then, and does not wait for its clients.
+    const forget = endWithUs(service.child.pid, 'SIGINT')
+    closers.push(async () => {
+      await service.stop()
+      forget()
+    })
     pids[name] = service.child.pid
     return service.url
   }
