@@ -190,6 +190,8 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   billing_period: null,
   ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
   ...(phase.refund ? { refund_advance_charges: true as const } : {}),
+  ...(phase.trial ? { trial: true as const } : {}),
+  ...(phase.realign ? { realign: true } : {}),
 })
 
 /** The ids of a plan's pricing, of a price's item in it and of its config. */

@@ -12,24 +12,40 @@ export type Closing = {
 }
 export type Span = { readonly start: number; readonly end: number }
 
-export const gridOf = ({ zone, start, calendar }: Story) => ({ zone, start, calendar })
+/** A part of a period of a length, the days of the whole period, and how it was cut. */
+export type Cut = Span & {
+  readonly from: number
+  readonly until: number
+  readonly grid: { readonly zone: string; readonly start: number; readonly calendar: boolean }
+}
 
-/** Periods of this length from `start` to `end`, cut at local midnights: those that start before `enough`, by default the first. */
+/**
+ * Periods of this length from `start` to `end`, cut at local midnights and where they count anew: those that start before `enough`, by
+ * default the first.
+ */
 export function spansOf(
   story: Story,
+  { phases }: Known,
   length: Length,
   { start, end }: Span,
   enough = start + 1,
-): (Span & { from: number; until: number })[] {
-  const found: (Span & { from: number; until: number })[] = []
-  let day = dayOf(start, story.zone)
-  for (;;) {
-    const [from, until] = periodAt(gridOf(story), length, day)
-    const [opens, closes] = [startOfDay(from, story.zone), startOfDay(until, story.zone)]
-    if (opens >= Math.min(end, enough)) return found
-    found.push({ start: Math.max(opens, start), end: Math.min(closes, end), from, until })
-    day = until
+): Cut[] {
+  const found: Cut[] = []
+  const anchors = [story.start, ...phases.flatMap(phase => (phase.realign ? [phase.start] : []))]
+  for (const [place, anchor] of anchors.entries()) {
+    const begins = Math.max(start, anchor)
+    const ends = Math.min(end, anchors[place + 1] ?? end)
+    if (begins >= ends || (found.length > 0 && begins >= enough)) continue
+    const grid = { zone: story.zone, start: anchor, calendar: story.calendar }
+    for (let day = dayOf(begins, story.zone); ; ) {
+      const [from, until] = periodAt(grid, length, day)
+      const [opens, closes] = [startOfDay(from, story.zone), startOfDay(until, story.zone)]
+      if (opens >= Math.min(ends, enough)) break
+      found.push({ start: Math.max(opens, begins), end: Math.min(closes, ends), from, until, grid })
+      day = until
+    }
   }
+  return found
 }
 
 export const FAR = (story: Story): number => story.start + (YEAR_DAYS + 800) * DAY
@@ -51,7 +67,7 @@ export function closingsOf(story: Story): Closing[] {
     const known = knownAt(story, cutoff)
     const end = endOf(story, known)
     if (cutoff > story.start + YEAR_DAYS * DAY) return closings
-    const next = cutoff < end ? spansOf(story, story.billing, { start: cutoff, end })[0] : undefined
+    const next = cutoff < end ? spansOf(story, known, story.billing, { start: cutoff, end })[0] : undefined
     closings.push({ cutoff, from, ahead: next?.end ?? cutoff, known })
     if (!next) return closings
     moment = cutoff
@@ -61,4 +77,4 @@ export function closingsOf(story: Story): Closing[] {
 }
 
 const cutoffAfter = (story: Story, known: Known, from: number | null): number | undefined =>
-  from === null ? story.start : spansOf(story, story.billing, { start: from, end: endOf(story, known) })[0]?.end
+  from === null ? story.start : spansOf(story, known, story.billing, { start: from, end: endOf(story, known) })[0]?.end

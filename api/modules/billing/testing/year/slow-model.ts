@@ -1,7 +1,7 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
 import { dayOf, type Length, periodAt } from './calendar.ts'
-import { type Closing, closingsOf, FAR, gridOf, type Span, spansOf } from './closings.ts'
+import { type Closing, type Cut, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
 import type { Phase, Price, Story } from './story.ts'
 
@@ -9,12 +9,7 @@ import type { Phase, Price, Story } from './story.ts'
 export type Expected = { readonly cutoff: number; readonly lines: ReadonlyMap<string, number> }
 
 /** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */
-type Period = Span & {
-  readonly fullDays: number
-  readonly charged: number
-  readonly from: number
-  readonly until: number
-}
+type Period = Cut & { readonly fullDays: number; readonly charged: number }
 type Ahead = {
   readonly phase: string
   readonly price: Price
@@ -80,13 +75,14 @@ class Invoice {
 
   private charge(phase: Phase, price: Price): void {
     const { known, from, cutoff, ahead } = this.closing
+    if (phase.trial) return
     const end = Math.min(phase.end ?? FAR(this.story), known.cancel?.at ?? FAR(this.story))
     if (end <= phase.start) return
     const scan = { start: from ?? cutoff, end: ahead }
     if (price.kind === 'ONCE') {
       const key = `${price.id} ${phase.id}`
       if (phase.start < scan.start || phase.start >= scan.end || this.books.charged.has(key)) return
-      const [first] = spansOf(this.story, this.story.billing, { start: phase.start, end })
+      const [first] = spansOf(this.story, known, this.story.billing, { start: phase.start, end })
       if (!first) return
       this.books.charged.set(key, [])
       this.add('REVENUE', price, phase.id, first, rounded(cents(price.amount)))
@@ -94,6 +90,7 @@ class Invoice {
     }
     for (const span of spansOf(
       this.story,
+      known,
       price.billing ?? this.story.billing,
       { start: phase.start, end },
       ahead + 1,
@@ -171,14 +168,14 @@ class Invoice {
   }
 
   /** How many pricing periods make a billing period (semantics 3.3). */
-  private scale(pricing: Length, billing: Length, { from, until }: Period): Ratio {
+  private scale(pricing: Length, billing: Length, { from, until, grid }: Period): Ratio {
     const months = ({ type, value }: Length): number => (type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0)
     const days = ({ type, value }: Length): number => (type === 'DAY' ? value : type === 'WEEK' ? 7 * value : 0)
     if (months(pricing) > 0 && months(billing) > 0) return ratio(months(billing), months(pricing))
     if (days(pricing) > 0) return ratio(days(billing) || until - from, days(pricing))
     let sum = ratio(0, 1)
     for (let day = from; day < until; day += 1) {
-      const [first, next] = periodAt(gridOf(this.story), pricing, day)
+      const [first, next] = periodAt(grid, pricing, day)
       sum = plus(sum, ratio(1, next - first))
     }
     return sum

@@ -34,7 +34,13 @@ export type Deal = {
 export type Plan = { readonly id: string; readonly prices: readonly Price[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
-  | { readonly type: 'PLAN'; readonly plan: number; readonly refund: boolean }
+  | {
+      readonly type: 'PLAN'
+      readonly plan: number
+      readonly refund: boolean
+      /** Whether the periods of an EXACT subscription count from here on. */
+      readonly realign: boolean
+    }
   | { readonly type: 'CANCEL'; readonly when: number; readonly refund: boolean }
   | { readonly type: 'UNDO' }
   | { readonly type: 'PAUSE'; readonly start: number; readonly end: number }
@@ -51,6 +57,8 @@ export type Story = {
   readonly start: number
   readonly billing: Length
   readonly calendar: boolean
+  /** Whether the first schedule is a TRIAL. */
+  readonly trial: boolean
   readonly plans: readonly Plan[]
   /** By the place of the schedule in their order. */
   readonly deals: readonly Deal[]
@@ -65,6 +73,8 @@ export type Phase = {
   readonly start: number
   readonly end: number | null
   readonly refund: boolean
+  readonly realign: boolean
+  readonly trial: boolean
 }
 /** What is known of a subscription at some moment. */
 export type Known = {
@@ -79,7 +89,8 @@ export const YEAR_DAYS = 400
 
 /** The facts up to and including this moment. */
 export function knownAt(story: Story, moment: number): Known {
-  const first = { id: 'schedule0', ...sold(story, 0, 0), start: story.start, end: null, refund: false }
+  const { start, trial } = story
+  const first = { id: 'schedule0', ...sold(story, 0, 0), start, end: null, refund: false, realign: false, trial }
   return story.actions
     .filter(({ at }) => at <= moment)
     .reduce<Known>((known, action) => after(story, known, action), {
@@ -107,12 +118,12 @@ function planAt({ plans }: Story, index: number): Plan {
 function after(story: Story, known: Known, action: Action): Known {
   switch (action.type) {
     case 'PLAN': {
-      const { at, refund } = action
+      const { at, refund, realign } = action
       const phases = known.phases.map((each, index) =>
         index === known.phases.length - 1 ? { ...each, end: at, refund } : each,
       )
-      const next = { ...sold(story, action.plan, phases.length), start: at, end: null, refund: false }
-      return { ...known, phases: [...phases, { ...next, id: `schedule${phases.length}` }] }
+      const next = { ...sold(story, action.plan, phases.length), start: at, end: null, refund: false, realign }
+      return { ...known, phases: [...phases, { ...next, id: `schedule${phases.length}`, trial: false }] }
     }
     case 'CANCEL':
       return { ...known, cancel: { at: action.when, refund: action.refund } }
@@ -143,7 +154,16 @@ function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
   return list[whole(random, 0, list.length - 1)] ?? list[0]
 }
 
-const ZONES = ['UTC', 'Europe/Brussels', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata'] as const
+// Clocks change at midnight in Cairo and Santiago, and by half an hour on Lord Howe Island.
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+  'Africa/Cairo',
+  'America/Santiago',
+] as const
 const MONTH = { type: 'MONTH', value: 1 } as const
 const LENGTHS = [
   MONTH,
@@ -199,6 +219,7 @@ export function storyOf(seed: number): Story {
       type: 'PLAN',
       plan: whole(random, 0, 2),
       refund: chance(random, 0.5),
+      realign: false,
     })
   if (chance(random, 0.3)) {
     const from = moment(1, YEAR_DAYS - 60)
@@ -218,13 +239,18 @@ export function storyOf(seed: number): Story {
     actions.push({ at, type: 'CANCEL', when, refund })
     if (when > at && chance(random, 0.3)) actions.push({ at: Math.min(when - 1, at + 5 * DAY), type: 'UNDO' })
   }
-  const ordered = sensible(actions.filter(({ at }) => at >= start).toSorted((a, b) => a.at - b.at))
+  const terms = randomOf(seed + 2_000_003)
+  const ordered = sensible(actions.filter(({ at }) => at >= start).toSorted((a, b) => a.at - b.at)).map(action =>
+    action.type === 'PLAN' ? { ...action, realign: !calendar && chance(terms, 0.4) } : action,
+  )
+  const trial = ordered.some(({ type }) => type === 'PLAN') && chance(terms, 0.25)
   return {
     seed,
     zone,
     start,
     billing,
     calendar,
+    trial,
     plans,
     deals: randomDeals(randomOf(seed + 1_000_003), { start, plans }),
     actions: ordered,
