@@ -18,13 +18,13 @@ type NewRow<R> = Partial<R> & Row
 
 /**
  * Creates a resource from a validated body. Returns its row. Emits CREATED. A null counts as left out, unless the body `isWhole`: then
- * it stays null, and defaults fill only what is absent.
+ * it stays null, and defaults fill only what is absent. `id`: one that `newId` gave for it before.
  */
 export async function createResource<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   body: Row,
-  { isWhole = false }: { readonly isWhole?: boolean } = {},
+  { isWhole = false, id }: { readonly isWhole?: boolean; readonly id?: string | undefined } = {},
 ): Promise<R> {
   const { columns, fields } = split(resource, body)
   const given = isWhole ? columns : withoutNulls(columns)
@@ -35,7 +35,7 @@ export async function createResource<R extends StoredRow>(
   checkFirstStatus(resource, values)
   await checkReferences(uow, resource, values)
   await resource.check?.(uow, values, null)
-  return await saveNew(uow, resource, values, await planned(uow, resource, { row: null, ...fields }))
+  return await saveNew(uow, resource, values, await planned(uow, resource, { row: null, ...fields }), id)
 }
 
 /** Saves a new row of these values and custom fields, and emits CREATED. For commands that have made their own checks. */
@@ -44,9 +44,10 @@ export async function saveNew<R extends StoredRow>(
   resource: Resource<R>,
   values: NewRow<R>,
   fieldChange: ValueChange | null = null,
+  id?: string,
 ): Promise<R> {
   await guardSave(uow, resource, rowOf(resource, values), null)
-  const row = await insertRow<R>(uow, resource, withoutNulls(values))
+  const row = await insertRow<R>(uow, resource, withoutNulls(values), id)
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
   else noteFields(row, [])
   await resource.afterSave?.(uow, row, null)

@@ -144,18 +144,19 @@ export async function requireAll<R extends StoredRow>(
   return found
 }
 
-/** Inserts a new row with id, tenant and times filled in; returns it as stored. */
+/** Inserts a new row with id, tenant and times filled in; returns it as stored. `id`: one that `newId` gave for it before. */
 export async function insertRow<R extends StoredRow>(
   uow: Uow,
   resource: Pick<Resource<R>, 'table' | 'idPrefix'>,
   values: Row,
+  id: string = newId(resource.idPrefix),
 ): Promise<R> {
   const now = formatInstant(uow.now)
   const rows = await uow.tx
     .insert(resource.table)
     .values({
       ...values,
-      id: newId(resource.idPrefix),
+      id,
       platform_id: uow.tenant.platformId,
       environment: uow.tenant.environment,
       created_at: now,

@@ -25,7 +25,7 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'With `template_pricing_plan_subscription_id`, only the fields that go on top of a template are accepted: its schedules are moved ' +
     'to the new start and keep their lengths. Without it, give the subscription in full. `status: ACTIVE` activates it. All of it is ' +
     'created, or nothing. With an AUTHORIZED `first_payment`, which was made elsewhere, the first invoice is FINAL and paid at once. It ' +
-    'is refused where nothing is charged ahead from the start.',
+    'is refused where nothing is charged ahead from the start. A tax engine that decides the tax is asked first.',
   pricing_plan_subscriptions_copy:
     'The copy has the terms, the schedules and the custom fields of the original, but for fields that hold each value once. Change ' +
     'its customer and then set `status` to `ACTIVE`.',

@@ -1,12 +1,12 @@
 // What was paid elsewhere, recorded for invoices: those that exist, and the first one of a subscription that is made with its payment.
 import { onSeeded, seededId } from '../../resource/route-fixture.ts'
-import { defineModule } from '../define-module.ts'
+import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { PAYMENT_EVENTS } from './events.ts'
-import { initRoute } from './init/routes.ts'
+import { type InitDeps, initRoute } from './init/routes.ts'
 import { paymentResource } from './payment.ts'
 import { paymentRoutes } from './routes.ts'
 
-export const payments = defineModule({
+export const payments = defineModule<ModuleRouteDeps & InitDeps>({
   name: 'payments',
   events: [PAYMENT_EVENTS],
   resources: [paymentResource],

@@ -287,6 +287,58 @@ test('PATCH status FINAL killed at each of its steps: FINAL with its number or a
   expect(counters.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
 })
 
+test('init with a first payment killed at each of its steps: all of it once or nothing of it, and the same key leads to one', async () => {
+  const { environments } = await createPlatform(system.databaseUrl, 'Paid first')
+  const apiKey = environments.TEST.api_key
+  const shop = createClient(system.baseUrl, apiKey)
+  await createCatalog(shop)
+  const { id } = await createGranting(shop, `granting-${randomUUID()}`)
+  const sold = (await shop.find(`/v1/pricing-plan-schedules?pricing_plan_subscription_id=${id}`)) ?? { data: [] }
+  const { pricing_plan_version_id } = (sold['data'] as { pricing_plan_version_id: string }[])[0] ?? {}
+  const { id: billing_entity_id } = (await shop.find('/v1/billing-entities/trace-entity')) ?? {}
+  const init = (reference: string) =>
+    fetch(`${system.baseUrl}/v1/pricing-plan-subscriptions/init`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': reference },
+      body: JSON.stringify({
+        customer: bodyOf({ reference, key: '' }),
+        pricing_plan_subscription: { reference, billing_entity_id, billing_currency: 'EUR', status: 'ACTIVE' },
+        pricing_plan_schedules: [{ pricing_plan_version_id }],
+        first_payment: { amount: { quantity: '30', currency: 'EUR' }, external_reference: reference },
+      }),
+    })
+  const made = async (reference: string): Promise<number[]> => {
+    const { rows } = await owner.query(
+      `select (select count(*)::int from customers where reference = $1) as customers,
+         (select count(*)::int from pricing_plan_subscriptions where reference = $1) as subscriptions,
+         (select count(*)::int from invoices i join customers c on c.id = i.customer_id where c.reference = $1 and i.status = 'FINAL') as invoices,
+         (select count(*)::int from payments where external_reference = $1) as payments,
+         (select count(*)::int from wallet_grants g join customers c on c.id = g.customer_id where c.reference = $1) as grants`,
+      [reference],
+    )
+    return Object.values(rows[0])
+  }
+  const whole = [1, 1, 1, 1, 1]
+  const points = ['init.before-invoice', 'init.before-payment', 'api.before-commit', 'api.after-commit']
+  const sent = points.map(point => ({ point, reference: `first-${randomUUID()}` }))
+  for (const { point, reference } of sent) {
+    await callUntil(system.dieAt('api', point), () => init(reference))
+    expect(await made(reference), point).toEqual(point === 'api.after-commit' ? whole : [0, 0, 0, 0, 0])
+  }
+  await system.restart('api')
+  const numbers: number[] = []
+  for (const { point, reference } of sent) {
+    const [first, second] = [await init(reference), await init(reference)]
+    const answer = (await first.json()) as { invoice: { invoice_number: string; status: string } }
+    expect([first.status, second.status, answer.invoice.status], point).toEqual([200, 200, 'FINAL'])
+    expect(first.headers.get('idempotent-replayed'), point).toBe(point === 'api.after-commit' ? 'true' : null)
+    expect(await second.json(), point).toEqual(answer)
+    expect(await made(reference), point).toEqual(whole)
+    numbers.push(Number(answer.invoice.invoice_number.slice(-5)))
+  }
+  expect(numbers.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4])
+})
+
 /** As if the claims that a dead worker left, of a minute, were over. */
 async function endClaims(): Promise<void> {
   await owner.query(`update pricing_plan_subscriptions set billing_claimed_until = now() - interval '1 second'

@@ -11,6 +11,7 @@ import { saveTogether } from '../../invoices/changes/save-together.ts'
 import { openPurse } from '../../invoices/funds.ts'
 import { loadInvoices, lockInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
+import { requireAnswered } from '../../invoices/tax-answers/require-answered.ts'
 import { hasLines } from '../../invoices/view.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
@@ -22,6 +23,9 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { type Advanced, advanceInvoices, heldFor } from './advance-invoices.ts'
 import { keyOfWindow } from './subscription-invoices.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
+
+/** What is refused is the payment that this invoice is for. */
+const FIELD = 'first_payment'
 
 /**
  * Makes the DRAFT of what an ACTIVE subscription charges at its start. Null where that is nothing, or nothing yet. The caller has
@@ -43,8 +47,8 @@ export async function draftOpening(uow: Uow, subscriptionId: Id<'ppsu'>): Promis
 }
 
 /**
- * Makes the draft FINAL now, by itself: without its grace period, on hold or not, and combined with no other. Throws INVALID_OPERATION
- * where a required figure is missing.
+ * Makes the draft FINAL now, by itself: without its grace period, on hold or not, and combined with no other. Throws LacksTaxAnswer
+ * where the tax engine has to say what tax applies, and INVALID_OPERATION where another required figure is missing.
  */
 export async function issueOpening(
   uow: Uow,
@@ -59,9 +63,10 @@ export async function issueOpening(
   const { pending, closings, pins } = await advance(uow, state, { window, finalizeAt: uow.now })
   const [issued] = pending
   if (issued?.row.status !== 'FINAL') {
+    if (issued) await requireAnswered(uow, [issued.row], FIELD)
     const fault = issued ? finalFault(issued.row, uow.now) : null
     throw new AppError('INVALID_OPERATION', `The first invoice cannot become FINAL: ${fault ?? 'it bills nothing.'}`, {
-      field: 'first_payment',
+      field: FIELD,
     })
   }
   const [saved = issued.row] = await saveTogether(uow, pending)

@@ -13,6 +13,7 @@ import { LacksTaxAnswer } from './lacks-answer.ts'
 export async function requireAnswered(
   uow: ReadUow,
   rows: readonly Pick<InvoiceRow, 'content' | 'timezone'>[],
+  field = 'status',
 ): Promise<void> {
   const asked = rows.flatMap(({ content: { tax_question: open }, timezone }) => {
     const asOf = localDateOf(uow.now, zoneNamed(timezone))
@@ -27,5 +28,5 @@ export async function requireAnswered(
   const known = new Map(kept.map(({ key, as_of }) => [key, as_of]))
   const lacking = asked.filter(open => !isAnswered({ ...open, as_of: known.get(open.key) ?? null }, open.asOf))
   const once = [...new Map(lacking.map(open => [open.key, open])).values()]
-  if (once.length > 0) throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', 'status')
+  if (once.length > 0) throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', field)
 }

@@ -1,7 +1,7 @@
 // The kept answers of a tax engine, and the questions that wait for one.
 import { and, eq, sql } from 'drizzle-orm'
 import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.ts'
-import type { EngineAnswer, EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import type { EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -10,6 +10,7 @@ import { customers } from '../../parties/customers/table.ts'
 import { zoneNamed } from '../document/invoice-dates.ts'
 import { taxAnswers as t } from '../document/tax-answers-table.ts'
 import { type InvoiceRow, isOpenEnded } from '../table.ts'
+import { heldAnswers, holdAnswer, type Said } from './new-customer.ts'
 
 /** Which of the two sides is the customer of the platform. */
 function idsIn({ billing_type, seller, buyer }: EngineQuestion): { customer: Id<'cust'>; entity: Id<'bill'> } {
@@ -65,28 +66,27 @@ export async function noteQuestions(
 }
 
 /**
- * Holds the customer of a question until commit; false where it is forgotten, of whom nothing is kept that a question in flight
- * names.
+ * Holds the customer of a question until commit. Of one that is forgotten nothing is kept that a question in flight names, and nothing
+ * can be of one that is not there.
  */
-async function isKept(uow: Uow, { question }: KeyedQuestion): Promise<boolean> {
+async function lockBuyer(uow: Uow, { question }: KeyedQuestion): Promise<'KEPT' | 'FORGOTTEN' | 'NONE'> {
   const [customer] = await uow.tx
     .select({ forgotten_at: customers.forgotten_at })
     .from(customers)
     .where(and(inThisTenant(uow, customers), eq(customers.id, idsIn(question).customer)))
     .for('share')
-  return customer?.forgotten_at === null
+  if (!customer) return 'NONE'
+  return customer.forgotten_at === null ? 'KEPT' : 'FORGOTTEN'
 }
 
 /**
  * Keeps an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
- * `instead` it gives way to this one.
+ * `instead` it gives way to this one. That about a customer which this call only makes is held for its next try.
  */
-export async function keepAnswer(
-  uow: Uow,
-  open: KeyedQuestion,
-  of: { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true },
-): Promise<void> {
-  if (!(await isKept(uow, open))) return
+export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: Said): Promise<void> {
+  const found = await lockBuyer(uow, open)
+  if (found === 'NONE') holdAnswer(idsIn(open.question).customer, { open, said: of })
+  if (found !== 'KEPT') return
   const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null }
   await uow.tx
     .insert(t)
@@ -98,6 +98,11 @@ export async function keepAnswer(
     })
 }
 
+/** Keeps what the tries before this one were told about the customer that this one has made. */
+export async function keepHeldAnswers(uow: Uow): Promise<void> {
+  for (const { open, said } of heldAnswers()) await keepAnswer(uow, open, said)
+}
+
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = 1_800_000
 
@@ -107,7 +112,7 @@ export async function keepFault(
   open: KeyedQuestion,
   of: { fault: string; asOf: LocalDate; at: Instant },
 ): Promise<boolean> {
-  if (!(await isKept(uow, open))) return false
+  if ((await lockBuyer(uow, open)) !== 'KEPT') return false
   const [before] = await uow.tx
     .select({ fault: t.fault, attempts: t.attempts })
     .from(t)

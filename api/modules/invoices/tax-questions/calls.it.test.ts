@@ -1,5 +1,5 @@
 // Calls and bulk actions of users that wait for a tax engine.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { idOf } from '../../../../shared/ids.ts'
 import { succeed } from '../../../testing/calls.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -192,4 +192,57 @@ test('credit_and_copy asks first for a copy that becomes FINAL at once, and does
   const made = async (which: string) => shown(await succeed(rig.tenant, 'GET', `/v1/invoices/${body[which]}`))
   expect(await made('credit_invoice_id')).toMatchObject({ status: 'FINAL', tax: '-29.95' })
   expect(await made('new_invoice_id')).toMatchObject({ status: 'FINAL', tax: '14.00', rates: ['GST 14.00'] })
+})
+
+describe('init with a first payment', () => {
+  const soldNow = async (isNew: boolean) => {
+    setTime('2026-03-10T12:00:00Z')
+    const billed = await subscribed('2026-03-01T00:00:00Z')
+    const of = `pricing_plan_subscription_id=${billed.subscriptionId}`
+    const [sold] = (await succeed(rig.tenant, 'GET', `/v1/pricing-plan-schedules?${of}`))['data']
+    const reference = rig.tenant.seed.unique('first')
+    const organization = { legal_name: 'New', registered_address: QUEBEC }
+    const body = {
+      ...(isNew ? { customer: { reference, type: 'ORGANIZATION', status: 'ACTIVE', organization } } : {}),
+      pricing_plan_subscription: {
+        ...(isNew ? {} : { customer_id: billed.customerId }),
+        ...{ reference, billing_entity_id: billed.billing_entity_id, billing_currency: 'EUR', status: 'ACTIVE' },
+      },
+      pricing_plan_subscription_start_at: '2026-03-05T00:00:00Z',
+      pricing_plan_schedules: [{ pricing_plan_version_id: sold.pricing_plan_version_id, pricing_currency: 'EUR' }],
+      first_payment: { amount: { quantity: '1', currency: 'EUR' } },
+    }
+    const key = { 'idempotency-key': reference }
+    const init = () => rig.tenant.call('POST', '/v1/pricing-plan-subscriptions/init', body, key)
+    const found = async () =>
+      (await succeed(rig.tenant, 'GET', `/v1/pricing-plan-subscriptions?reference=${reference}`))['data'].length
+    return { init, found }
+  }
+
+  test.each([
+    ['that the call makes', true],
+    ['that is there', false],
+  ])('asks first about a customer %s, once, and the invoice keeps the answer', async (_, isNew) => {
+    const { init, found } = await soldNow(isNew)
+    rig.say = json(503, {})
+    const refused = await init()
+    expect([refused.status, refused.headers['retry-after'], await found()]).toEqual([503, '30', 0])
+    rig.say = json(422, { message: 'No such place.' })
+    expect(await init()).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: 'first_payment', message: 'The tax engine says: No such place.' },
+    })
+    expect(await found()).toBe(0)
+    rig.say = taxed(['GST', '5'], ['QST', '9.975'])
+    rig.asked.length = 0
+    const { status, body } = await init()
+    expect([status, body['message']]).toEqual([200, undefined])
+    expect(shown(body['invoice'])).toMatchObject({ status: 'FINAL', rates: [expect.any(String), expect.any(String)] })
+    expect(rig.asked.map(each => each.body['question'].buyer.id)).toEqual([body['customer_id']])
+    rig.say = taxed(['GST', '7'])
+    expect((await init()).body).toEqual(body)
+    expect(await succeed(rig.tenant, 'POST', `/v1/invoices/${body['invoice'].id}/verify`)).toMatchObject({
+      identical: true,
+    })
+  })
 })

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveNew } from '../../../resource/commands.ts'
 import { Amount, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
@@ -32,14 +33,20 @@ export type FirstPaid = { readonly payment: Payment | null; readonly invoice: In
 /**
  * Records the first payment of a subscription that this transaction has made. AUTHORIZED makes its first invoice FINAL and pays it;
  * any other result is kept beside a DRAFT. Throws INVALID_OPERATION where nothing is charged at the start of a subscription that
- * was paid for, and INVALID_FIELD for an amount that cannot be recorded.
+ * was paid for, INVALID_FIELD for an amount that cannot be recorded, and LacksTaxAnswer where the tax engine must be asked first.
  */
-export async function payFirst(uow: Uow, subscription: Subscription, given: FirstPayment): Promise<FirstPaid> {
+export async function payFirst(
+  uow: Uow,
+  subscription: Subscription,
+  given: FirstPayment,
+  failpoint?: Failpoints,
+): Promise<FirstPaid> {
   const { amount, timestamp, reference, external_reference, result = 'AUTHORIZED' } = given
   if (subscription.status !== 'ACTIVE') {
     const message = 'A DRAFT is not billed, so it has no first invoice; send status ACTIVE with the first payment.'
     throw new AppError('INVALID_OPERATION', message, { field: FIRST_PAYMENT })
   }
+  await failpoint?.('init.before-invoice')
   const draft = await draftOpening(uow, subscription.id)
   if (draft === null && result === 'AUTHORIZED') {
     const message =
@@ -62,6 +69,7 @@ export async function payFirst(uow: Uow, subscription: Subscription, given: Firs
   const currency = draft?.billing_currency ?? subscription.billing_currency
   within(() => checkPaid(values, currency))
   const invoice = draft && result === 'AUTHORIZED' ? await issueOpening(uow, draft, subscription.id) : draft
+  await failpoint?.('init.before-payment')
   return { payment: await saveNew(uow, paymentResource, values), invoice }
 }
 

@@ -8,8 +8,12 @@ import { Nullable, Optional, Shape } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import { viewOf, viewsOf } from '../../../resource/views.ts'
 import { wholeInvoice } from '../../invoices/answer.ts'
+import type { InvoiceDeps } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
+import { newCustomerId, whereCustomerIsNew } from '../../invoices/tax-answers/new-customer.ts'
+import { keepHeldAnswers } from '../../invoices/tax-answers/store-answers.ts'
+import { engineOf, withTaxAnswers } from '../../invoices/tax-answers/with-answers.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { entitlementsOf } from '../../subscriptions/entitlements/entitlements-of.ts'
 import {
@@ -39,8 +43,10 @@ const Answer = Type.Object(
 
 type Request = Omit<InitRequest, typeof FIRST_PAYMENT> & { readonly first_payment?: FirstPayment }
 
+export type InitDeps = RouteDeps & Pick<InvoiceDeps, 'taxEngine'>
+
 /** Registers it. */
-export function initRoute(app: FastifyInstance, deps: RouteDeps): void {
+export function initRoute(app: FastifyInstance, deps: InitDeps): void {
   writeRoute(app, deps, {
     tag: subscriptionResource.path,
     permission: 'PRICING_PLAN_SUBSCRIPTION.CREATE',
@@ -50,21 +56,28 @@ export function initRoute(app: FastifyInstance, deps: RouteDeps): void {
     status: 200,
     body: Body,
     response: Answer,
+    around: (tenant, work) => whereCustomerIsNew(() => withTaxAnswers(engineOf(deps), tenant, work)),
     handle: async (uow, { body }) => {
       const request = normalizeTimes(Body, body) as Request
-      const made = await initSubscription(uow, request)
-      const paid = await firstPaid(uow, made, request)
+      const made = await initSubscription(uow, request, newCustomerId())
+      await keepHeldAnswers(uow)
+      const paid = await firstPaid(deps, uow, made, request)
       return { ...(await initAnswer(uow, made)), ...(await paidAnswer(uow, paid)) }
     },
   })
 }
 
-async function firstPaid(uow: Uow, made: Initialized, { first_payment }: Request): Promise<FirstPaid> {
+async function firstPaid(
+  { failpoint }: RouteDeps,
+  uow: Uow,
+  made: Initialized,
+  { first_payment }: Request,
+): Promise<FirstPaid> {
   if (first_payment === undefined) return { payment: null, invoice: null }
   requirePower(uow, 'PAYMENT.CREATE', FIRST_PAYMENT)
   // It makes an invoice FINAL, on hold or not.
   if ((first_payment.result ?? 'AUTHORIZED') === 'AUTHORIZED') requirePower(uow, 'INVOICE.UPDATE', FIRST_PAYMENT)
-  return await payFirst(uow, made.subscription, first_payment)
+  return await payFirst(uow, made.subscription, first_payment, failpoint)
 }
 
 /** The invoice as it is once it is paid; both members only for who may read them. */

@@ -1,6 +1,7 @@
 // A customer, its subscription and the schedules of that in one call, from a template or in full (semantics 4.2).
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { createResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -35,9 +36,10 @@ export type Initialized = {
 
 /**
  * Creates a subscription with its schedules, from a template or in full, and activates it when the body says `status: ACTIVE`. All of
- * it or nothing. Throws INVALID_FIELD by name for what the form of the body does not take.
+ * it or nothing. A customer that it creates gets the id `customerId`. Throws INVALID_FIELD by name for what the form of the body does
+ * not take.
  */
-export async function initSubscription(uow: Uow, body: InitRequest): Promise<Initialized> {
+export async function initSubscription(uow: Uow, body: InitRequest, customerId: Id<'cust'>): Promise<Initialized> {
   const templateId = body.template_pricing_plan_subscription_id
   const foreign = (templateId === undefined ? [...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS] : WITHOUT_TEMPLATE).find(
     name => body[name] !== undefined,
@@ -53,7 +55,7 @@ export async function initSubscription(uow: Uow, body: InitRequest): Promise<Ini
   const startAt = body.pricing_plan_subscription_start_at ?? formatInstant(uow.now)
   const made =
     templateId === undefined
-      ? await inFull(uow, body)
+      ? await inFull(uow, body, customerId)
       : await subscriptionFromTemplate(uow, {
           templateId,
           changes: onTopOf(body),
@@ -70,14 +72,14 @@ const onTopOf = (body: InitRequest): Row =>
 
 type Made = { readonly subscription: Subscription; readonly wants: unknown }
 
-async function inFull(uow: Uow, body: InitRequest): Promise<Made> {
+async function inFull(uow: Uow, body: InitRequest, newCustomerId: Id<'cust'>): Promise<Made> {
   const { pricing_plan_subscription: given, pricing_plan_schedules: schedules = [], customer } = body
   if (given === undefined) {
     const message = 'Give the subscription, or the template it is made from in template_pricing_plan_subscription_id.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_subscription' })
   }
   const { status: wants, ...terms } = given
-  const customerId = customer && (await createCustomer(uow, customer, terms))
+  const customerId = customer && (await createCustomer(uow, customer, { id: newCustomerId, terms }))
   const subscription = await at('pricing_plan_subscription', () =>
     createResource(uow, subscriptionResource, { ...terms, ...(customerId ? { customer_id: customerId } : {}) }),
   )
@@ -114,7 +116,11 @@ function enabledFirst({ enabled_pricings }: InitRequest, first: Row): Row {
   throw new AppError('INVALID_FIELD', message, { field: 'enabled_pricings' })
 }
 
-async function createCustomer(uow: Uow, body: Row, terms: Row): Promise<string> {
+async function createCustomer(
+  uow: Uow,
+  body: Row,
+  { id, terms }: { readonly id: Id<'cust'>; readonly terms: Row },
+): Promise<string> {
   const named = ['customer_id', 'customer_reference'].find(name => terms[name])
   requirePower(uow, 'CUSTOMER.CREATE', 'customer')
   if (named !== undefined) {
@@ -122,7 +128,7 @@ async function createCustomer(uow: Uow, body: Row, terms: Row): Promise<string> 
       'The customer is created by this call, so the subscription cannot name one; leave one of the two out.'
     throw new AppError('INVALID_FIELD', message, { field: `pricing_plan_subscription.${named}` })
   }
-  return (await at('customer', () => createResource(uow, customerResource, body))).id
+  return (await at('customer', () => createResource(uow, customerResource, body, { id }))).id
 }
 
 /** What one call makes needs what the calls that it stands for need. */

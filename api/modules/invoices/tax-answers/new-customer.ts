@@ -1,0 +1,27 @@
+// Where one call makes a customer and the invoice that it is taxed on: the engine is asked about the customer after a try that was
+// rolled back, so its id and what the engine said outlive that try, in memory. Another try keeps them with the customer, or nothing is.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { EngineAnswer, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import { type Id, newId } from '../../../../shared/ids.ts'
+
+export type Said = { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true }
+type Held = { readonly open: KeyedQuestion; readonly said: Said }
+
+const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: Held[] }>()
+
+/** Does `work`, every try of which may make a customer with the id `newCustomerId`. */
+export const whereCustomerIsNew = <T>(work: () => Promise<T>): Promise<T> =>
+  storage.run({ id: newId('cust'), answers: [] }, work)
+
+/** The same in every try of a call. */
+export const newCustomerId = (): Id<'cust'> => storage.getStore()?.id ?? newId('cust')
+
+/** Holds what the engine said about the customer that this call makes. */
+export function holdAnswer(customerId: Id<'cust'>, held: Held): void {
+  const call = storage.getStore()
+  if (call?.id === customerId) call.answers.push(held)
+}
+
+/** What the tries before this one were told. */
+export const heldAnswers = (): readonly Held[] => storage.getStore()?.answers ?? []
