@@ -6,7 +6,7 @@ import { amountView, toMoney } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { flexibleFault } from '../../../../shared/rating/flexible-amount.ts'
 import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
-import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../shared/rating/rate-events.ts'
@@ -37,7 +37,8 @@ export async function calculatePrice(uow: ReadUow, body: CalculatePriceBody): Pr
 }
 
 async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Price> {
-  const { pricing_item_config_id: id, pricing_item_config: sent, value_type: type, pricing_currency: currency } = body
+  const { pricing_item_config_id: id, pricing_item_config: sent, value_type: type } = body
+  const currencyOf = (config: PricingItemConfig) => body.pricing_currency ?? currencyOfPrice(config) ?? currencyIn(body)
   if (id && sent) {
     throw invalid('pricing_item_config', 'Name a stored price or send one, not both.')
   }
@@ -48,7 +49,7 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
         'A stored price already determines whether numbers or money are metered; leave it out.',
       )
     const { config, metric } = await storedConfig(uow, id)
-    return read(config, metric, { currency, field: 'pricing_currency' })
+    return read(config, metric, { currency: currencyOf(config), field: 'pricing_currency' })
   }
   if (!sent) {
     throw new AppError('MISSING_FIELD', 'Name a stored price, or send one as pricing_item_config.', {
@@ -69,8 +70,12 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
   if (findPriceModel(config.pricing_type)?.basis !== 'chosen') {
     checkPrice(config, { model: 'USAGE_BASED', metric }, 'pricing_item_config')
   }
-  return read(config, metric, { currency, field: 'pricing_item_config' })
+  return read(config, metric, { currency: currencyOf(config), field: 'pricing_item_config' })
 }
+
+/** A price of percentages alone names no currency; it is then that of the money that it is tried with. */
+const currencyIn = ({ meter_values: given }: CalculatePriceBody): string | undefined =>
+  given?.find(({ amount }) => amount)?.amount?.currency
 
 function read(
   config: PricingItemConfig,
