@@ -1,6 +1,9 @@
-// node dist/bench/revenue-gate/main.js [customers]: what it costs to rate the last closed period of so many customers by a version.
+// node dist/bench/revenue-gate/main.js [customers [times]]: what it costs to rate the last closed period of so many customers by a
+// version.
 import { simulations } from './simulations.ts'
 
 const customers = Number(process.argv[2] ?? 10_000)
+const times = Number(process.argv[3] ?? 2)
 if (!Number.isSafeInteger(customers) || customers < 2) throw new Error('a whole number of customers, at least 2')
-await simulations(customers)
+if (!Number.isSafeInteger(times) || times < 1) throw new Error('how many times, at least 1')
+await simulations(customers, times)
