@@ -44,23 +44,44 @@ export function countGarbage() {
   }
 }
 
+const MINUTE_MS = 60_000
+/** Seconds into a minute between which a run begins: what runs every minute is over, and is not due soon. */
+const BEGINS_MS = [5_000, 30_000] as const
+
+/** Until a run may begin; 0 where it may now. */
+function untilQuiet(now: number): number {
+  const [from, to] = BEGINS_MS
+  const into = now % MINUTE_MS
+  if (into < from) return from - into
+  return into <= to ? 0 : MINUTE_MS - into + from
+}
+
 export type Beside = Garbage & {
+  /** How often the jobs of every minute ran meanwhile. */
+  readonly minutes: number
   /** Milliseconds of processor time that a piece of the yardstick took; null where the run was too short for one. */
   readonly pieceMs: number | null
 }
 
-/** Runs `act` with the yardstick beside it. */
+/**
+ * Runs `act` with the yardstick beside it, just after a full minute: before the next one, no job counts invoices again or makes their
+ * receipts.
+ */
 export async function measureBeside<T>(
   garbage: ReturnType<typeof countGarbage>,
   act: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly beside: Beside }> {
-  const before = await garbage.read()
+  await sleep(untilQuiet(Date.now()))
   const end = await startYardstick()
+  const before = await garbage.read()
+  const minuteOf = (): number => Math.floor(Date.now() / MINUTE_MS)
+  const began = minuteOf()
   const result = await act()
+  const minutes = minuteOf() - began
   const pieceMs = await end()
   const { bytes, collections } = await garbage.read()
   return {
     result,
-    beside: { pieceMs, bytes: bytes - before.bytes, collections: collections - before.collections },
+    beside: { pieceMs, minutes, bytes: bytes - before.bytes, collections: collections - before.collections },
   }
 }

@@ -188,14 +188,14 @@ export const shown = (costs: Costs): string =>
     .join(', ')
 
 function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
-  const { pieceMs, bytes, collections } = beside
+  const { pieceMs, bytes, collections, minutes } = beside
   console.log(
     `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
   )
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `
   console.log(
-    `  which is ${ratio}${(bytes / invoices / 1024).toFixed(0)} KiB on the worker's heap an invoice, cleared ${collections} times`,
+    `  which is ${ratio}${(bytes / invoices / 1024).toFixed(0)} KiB on the worker's heap an invoice, cleared ${collections} times; jobs of every minute ran ${minutes} times`,
   )
 }
 

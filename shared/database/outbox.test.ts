@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ACCOUNT_EVENTS } from '../access/account-events.ts'
 import { type EventType, eventTypesOf } from '../contracts/event-types.ts'
 import { bodyOf, type DomainEvent, writeNotices } from './outbox.ts'
@@ -38,7 +38,7 @@ async function writtenOf(events: readonly DomainEvent[]) {
   const tx = {
     execute: (query: SQL) => {
       const { params } = new PgDialect().sqlToQuery(query)
-      for (let first = 0; first < params.length; first += COLUMNS) rows.push(params.slice(first, first + COLUMNS))
+      for (let first = COMMON; first < params.length; first += COLUMNS) rows.push(params.slice(first, first + COLUMNS))
     },
   } as never
   const tenant = { platformId: 'plat_1', environment: 'LIVE' } as const
@@ -55,7 +55,9 @@ async function writtenOf(events: readonly DomainEvent[]) {
     isHolder: row[DATA] !== null,
   }))
 }
-const [COLUMNS, ID, DATA, DATA_IN, CHANGES, FORMER] = [19, 2, 6, 7, 8, 9]
+/** Values that all rows of a statement have in common, and then those of each. */
+const [COMMON, COLUMNS] = [9, 9]
+const [ID, DATA, DATA_IN, CHANGES, FORMER] = [0, 3, 4, 5, 6]
 
 test('whatever notices of a resource share, each says what it was given, and the resource is stored once', async () => {
   const value = fc.option(fc.jsonValue({ maxDepth: 2 }), { nil: undefined })
@@ -85,6 +87,24 @@ test('whatever notices of a resource share, each says what it was given, and the
       expect(written.at(-1)?.isHolder).toBe(true)
     }),
   )
+})
+
+test('a change of little writes the resource out once', async () => {
+  const [type = expect.unreachable()] = eventTypesOf(ACCOUNT_EVENTS)
+  const shared = {
+    lines: Array.from({ length: 200 }, (_, line) => ({ line, amount: { quantity: '1', currency: 'EUR' } })),
+  }
+  const before = { status: 'DRAFT', number: null, ...shared }
+  const events = [
+    { type, objectId: 'oaug_1', data: before, previous: null },
+    { type, objectId: 'oaug_1', data: { status: 'FINAL', number: 'A-1', ...shared }, previous: before },
+  ]
+  const write = vi.spyOn(JSON, 'stringify')
+  const [made, updated] = await writtenOf(events)
+  const written = write.mock.results.map(({ value }) => String(value ?? '').length)
+  write.mockRestore()
+  expect(written.filter(length => length > 1_000)).toHaveLength(1)
+  expect([made?.data, updated?.data, updated?.previous_data]).toEqual([events[0]?.data, events[1]?.data, before])
 })
 
 test('an undeclared type does not compile', () => {
