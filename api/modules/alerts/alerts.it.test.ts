@@ -56,7 +56,7 @@ describe('an alert', () => {
       ...more,
     })
 
-  test('is reported, read, listed by customer with rule and customer, and told of once', async () => {
+  test('is reported, read, listed by customer with rule and customer, and emitted once', async () => {
     const by = await rules.rule({ type: 'ENTITLEMENT', entitlement: rules.entitlement({ number: '80' }) })
     const body = report(by, { data_trigger_reference: 'march' })
     const made = await a.call('POST', ALERTS, body)
@@ -99,11 +99,11 @@ describe('an alert', () => {
       alert_data: { entitlement: { pricing_plan_subscription_id: 'x' } },
     })
     expect([again.status, again.body]).toEqual([201, answers[0]?.body])
-    const [told] = await api.sql(
+    const [emitted] = await api.sql(
       `select count(*)::int as times from outbox where type = 'ALERT.CREATED' and object_id = $1`,
       [again.body['id']],
     )
-    expect(told?.['times']).toBe(1)
+    expect(emitted?.['times']).toBe(1)
     // Without a reference nothing says that it is the same.
     const free = await rules.rule({ type: 'ENTITLEMENT', entitlement: rules.entitlement({ number: '80' }) })
     const both = [await a.call('POST', ALERTS, report(free)), await a.call('POST', ALERTS, report(free))]

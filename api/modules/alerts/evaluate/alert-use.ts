@@ -74,7 +74,7 @@ async function lookAtPage(
   of: { readonly rules: readonly WatchingRule[]; readonly after: string; readonly limit: number },
 ): Promise<{ made: number; next: string | null }> {
   const page = await readTenant(deps.database, tenant, uow => loadPage(uow, of))
-  // Told before usage is read, so that everything up to there is in it.
+  // Asked before usage is read, so that everything up to there is in it.
   const positions = page.open.size === 0 ? [] : await deps.usage.positions()
   const changed = await changedWatches(deps, tenant, page)
   const found = new Map<string, Found>()

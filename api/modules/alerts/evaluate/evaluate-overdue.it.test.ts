@@ -110,7 +110,7 @@ test('an invoice is not late once it is paid, nor when it asks for nothing', asy
   expect(await alertsOf(by)).toEqual([])
 })
 
-test('an invoice that is late is told of also while usage cannot be read', async () => {
+test('an overdue invoice makes an alert also while usage cannot be read', async () => {
   const grant = grantTokens(tenant)
   const { customerId } = await finalInvoice({ schedule: grant.schedule })
   const by = await overdue('GREATER_THAN', 'DAY', 5, { customer_ids: [customerId] })

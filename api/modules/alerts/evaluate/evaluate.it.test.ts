@@ -48,8 +48,8 @@ describe('what is used of an entitlement', () => {
         },
       },
     })
-    const told = await rig.api.sql(`select type, actor_id from outbox where object_id = $1`, [alert?.['id']])
-    expect(told).toEqual([{ type: 'ALERT.CREATED', actor_id: null }])
+    const emitted = await rig.api.sql(`select type, actor_id from outbox where object_id = $1`, [alert?.['id']])
+    expect(emitted).toEqual([{ type: 'ALERT.CREATED', actor_id: null }])
     // The next period starts from nothing, and what comes late into the one before is not looked at.
     rig.setTime('2026-04-01T00:00:01Z')
     await rig.use(own, '5000', '2026-03-31 00:00:00.000')
@@ -73,14 +73,14 @@ describe('what is used of an entitlement', () => {
     const found = await Promise.all(Array.from({ length: 4 }, () => rig.evaluate()))
     expect(found.reduce((sum, each) => sum + each.ENTITLEMENT, 0)).toBe(1)
     expect(await rig.alertsOf(by)).toHaveLength(1)
-    const [told] = await rig.api.sql(
+    const [emitted] = await rig.api.sql(
       `select count(*)::int as times from outbox where type = 'ALERT.CREATED' and data ->> 'alert_rule_id' = $1`,
       [by['id']],
     )
-    expect(told?.['times']).toBe(1)
+    expect(emitted?.['times']).toBe(1)
   })
 
-  test('is not told of by a rule that was changed while it was read, and is looked at again by what it is now', async () => {
+  test('gets no alert by a rule that was changed while it was read, and is evaluated again by what the rule is now', async () => {
     const own = await rig.granted()
     const by = await rig.watching(own, { number: '10' })
     await rig.use(own, '10', '2026-03-05 00:00:00.000')

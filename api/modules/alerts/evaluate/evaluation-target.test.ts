@@ -179,7 +179,7 @@ describe('the time that is watched', () => {
   })
 })
 
-test('a state that was told is where a state that is carried on starts from, in the schedule it was told of', () => {
+test('a state that was reported is where a state that is carried on starts from, in the schedule it was reported for', () => {
   const state = (id: string, time: string, usage: string) => ({ id, at: at(time), usage: decimal(usage) })
   const states = [
     state('1', '2026-02-01T00:00:00Z', '5'),
