@@ -26,6 +26,7 @@ import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
+import { advanceChargesIn, type PeriodColumns } from '../pricing/period-columns.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
@@ -35,10 +36,8 @@ import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
 import {
-  advanceChargesIn,
   billedElsewhere,
   keyOfRow,
-  type PeriodColumns,
   periodColumnsOf,
   SUBSCRIPTION_BILLING,
   type SubscriptionInvoice,

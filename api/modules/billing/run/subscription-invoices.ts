@@ -4,19 +4,10 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
-import type { LineValues } from '../../invoices/lines/table.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
+import type { PeriodColumns } from '../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
-
-/** The columns of an invoice that name the period of its subscription. */
-export type PeriodColumns = {
-  readonly period_start: string
-  readonly period_end: string
-  readonly advance_only: boolean
-  readonly cutoff_at: string
-  readonly usage_from: string | null
-}
 
 export type SubscriptionInvoice = InvoiceOutline & PeriodColumns & { readonly advance_charges: readonly string[] }
 
@@ -63,10 +54,6 @@ export function firstOpen(rows: readonly SubscriptionInvoice[]): Instant | null 
   const next = Math.max(...rows.map(row => at(row.cutoff_at)))
   return instantOf(Math.min(next, ...rows.filter(isOpenEnded).map(row => at(row.period_start))))
 }
-
-/** The keys of the charges that lines bill in advance. */
-export const advanceChargesIn = (lines: readonly LineValues[]): string[] =>
-  lines.flatMap(({ source }) => (source['in_advance'] === true ? [String(source['key'])] : []))
 
 /** By the start, not the end: a cancellation moves the end of the running period. */
 const keyOf = (start: Instant, advanceOnly: boolean): string => `${start}${advanceOnly ? ' advance' : ''}`

@@ -9,8 +9,8 @@ import type { LineValues } from '../../../invoices/lines/table.ts'
 import type { CustomerView, SubLineView } from '../../../invoices/schema.ts'
 import type { InvoiceColumns } from '../../../invoices/table.ts'
 import { linesThatFill } from '../../pricing/apply-clauses.ts'
+import type { PeriodColumns } from '../../pricing/period-columns.ts'
 import type { InvoiceBeforeDocument } from '../../pricing/price-invoice.ts'
-import type { PeriodColumns } from '../subscription-invoices.ts'
 
 /** The invoice of one subscription. */
 export type Part = {
