@@ -5,8 +5,10 @@ import { type Expected, expectedYear } from './slow-model.ts'
 import { type Story, storyOf } from './story.ts'
 
 /** What differs between the two, in words; none when they agree. */
-export function differences(seed: number): string[] {
-  const story = storyOf(seed)
+export const differences = (seed: number): string[] => differencesIn(storyOf(seed))
+
+/** The same of any story. */
+export function differencesIn(story: Story): string[] {
   const [billed, expected] = [billYear(story), expectedYear(story)]
   const times = (all: readonly number[]): string => all.map(time => new Date(time).toISOString()).join(' ')
   const [a, b] = [times(billed.map(({ window }) => window.cutoffAt)), times(expected.map(({ cutoff }) => cutoff))]

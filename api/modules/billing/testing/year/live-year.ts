@@ -68,7 +68,8 @@ export function liveStory(seed: number): Story {
     place += 1
     // What change-plan makes is ACTIVE at once, and prices are overridden in drafts.
     if (refund) deals[place] = { included: deals[place]?.included ?? [], amounts: new Map() }
-    return { ...action, refund }
+    // change-plan takes no new billing day.
+    return { ...action, refund, realign: action.realign && !refund }
   })
   return {
     ...story,
@@ -173,7 +174,12 @@ export async function liveYear(
     })
   }
   const steps: Steps = { tenant, subscriptionId, sold, seatItem: seatItem.item, termsAt, names }
-  await addSchedule(steps, { place: 0, plan: 0, start: story.start })
+  await addSchedule(steps, {
+    place: 0,
+    plan: 0,
+    start: story.start,
+    ...(story.trial ? { more: { type: 'TRIAL' } } : {}),
+  })
   const clock = await post('test-clocks', { frozen_time: text(story.start), customer_ids: [customer['reference']] })
   await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${subscriptionId}`, { status: 'ACTIVE' })
   const advance = async (moment: number): Promise<void> => {
@@ -216,13 +222,15 @@ type Steps = {
 /** A schedule that follows the one before. */
 async function addSchedule(
   { tenant, subscriptionId, sold, termsAt, names }: Steps,
-  { place, plan, start }: { readonly place: number; readonly plan: number; readonly start: number },
+  of: { readonly place: number; readonly plan: number; readonly start: number; readonly more?: object },
 ): Promise<void> {
+  const { place, plan, start, more } = of
   const { id } = await succeed(tenant, 'POST', `${SCHEDULES}${place > 0 ? '?set_previous_end_at=true' : ''}`, {
     pricing_plan_subscription_id: subscriptionId,
     pricing_plan_version_id: sold[plan]?.version,
     start_at: text(start),
     pricing_currency: 'EUR',
+    ...more,
     ...termsAt(place),
   })
   names.set(id, `schedule${place}`)
@@ -237,7 +245,8 @@ async function act(action: Action, steps: Steps): Promise<void> {
   switch (action.type) {
     case 'PLAN': {
       const place = [...names.values()].filter(name => name.startsWith('schedule')).length
-      if (!action.refund) return await addSchedule(steps, { place, plan: action.plan, start: action.at })
+      const more = { realign_invoice_date_to_pricing_plan_schedule_start_at: action.realign }
+      if (!action.refund) return await addSchedule(steps, { place, plan: action.plan, start: action.at, more })
       const next = await on('change-plan', { pricing_plan_id: sold[action.plan]?.plan })
       names.set(next['id'], `schedule${place}`)
       await succeed(tenant, 'PATCH', `${SCHEDULES}/${next['id']}`, termsAt(place))
