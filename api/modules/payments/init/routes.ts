@@ -98,6 +98,7 @@ async function initAnswer(uow: Uow, { customer, subscription: row, schedules }: 
     pricing_plan_subscription: subscription,
     pricing_plan_schedules: await viewsOf(uow, scheduleResource, schedules),
     pricing_plan_subscription_start_at: schedules[0]?.start_at ?? null,
+    enabled_pricings: schedules[0]?.enabled_pricings ?? [],
     entitlements_summary: visible ? await entitlementsOf(uow, customer.id) : null,
   }
 }

@@ -81,6 +81,7 @@ export const InitAnswer = Type.Object(
     pricing_plan_subscription: subscriptionResource.view,
     pricing_plan_schedules: Type.Array(scheduleResource.view),
     pricing_plan_subscription_start_at: Nullable(Timestamp),
+    enabled_pricings: EnabledPricings,
     entitlements_summary: Nullable(CustomerEntitlementsShape),
   },
   { title: 'PricingPlanSubscriptionInit' },
