@@ -4,7 +4,7 @@ import { inTenant } from '../../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
-import { idOf } from '../../../../../shared/ids.ts'
+import { idOf, newId } from '../../../../../shared/ids.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import { noticesOf } from '../../../../testing/notices.ts'
 import type { Row } from '../../../../testing/wire.ts'
@@ -147,6 +147,61 @@ describe('subscriptions that combine', () => {
     // Run again: nothing more is issued.
     await run(all, '2026-04-03T00:00:00Z')
     expect(await finalOf(other)).toEqual(final)
+  })
+
+  test('of a customer with more than are issued together are issued in several, each of them once', async () => {
+    setTime(MARCH)
+    tokens = '4000'
+    const { subscriptionId, customerId } = await billedSubscription(tenant, {
+      start_at: START,
+      bands: [{ amount: { quantity: '0.5', currency: 'EUR' }, block_size: { number: '1000' } }],
+      subscription: { combine: true },
+    })
+    const copies = Array.from({ length: 255 }, () => ({ subscription: newId('ppsu'), schedule: newId('ppsc') }))
+    const copy = (table: string, where: string, changes: string) =>
+      api.sql(
+        `insert into ${table} select r.* from ${table} t
+         cross join jsonb_to_recordset($1::jsonb) as c(subscription text, schedule text)
+         cross join lateral jsonb_populate_record(t, ${changes}) as r where ${where} = $2`,
+        [JSON.stringify(copies), subscriptionId],
+      )
+    await copy('pricing_plan_subscriptions', 't.id', `jsonb_build_object('id', c.subscription)`)
+    await copy(
+      'pricing_plan_schedules',
+      't.pricing_plan_subscription_id',
+      `jsonb_build_object('id', c.schedule, 'pricing_plan_subscription_id', c.subscription)`,
+    )
+    const all = [subscriptionId, ...copies.map(({ subscription }) => subscription)]
+    const isEven = (_id: string, place: number) => place % 2 === 0
+    const group = async (time: string, members: string[]) => {
+      setTime(time)
+      const outcomes = await runGroup(deps, tenant.tenant, members)
+      expect([...outcomes.values()].filter(outcome => outcome?.kind === 'FAILED')).toEqual([])
+    }
+    for (const time of [MARCH, APRIL]) for (const from of [0, 128]) await group(time, all.slice(from, from + 128))
+    // Every other one: the run bills the rest of both sets with them.
+    await group(FINAL, all.filter(isEven))
+    const parts = () =>
+      api.sql(
+        `select count(*)::int as parts, count(distinct p.pricing_plan_subscription_id)::int as subscriptions, v.status,
+           v.amount_excluding_tax::text as amount
+         from invoices v join invoices p on p.platform_id = v.platform_id and p.environment = v.environment and p.combined_into_id = v.id
+         where v.customer_id = $1 group by v.id, v.status, v.amount_excluding_tax order by 1`,
+        [customerId],
+      )
+    const issued = [
+      { parts: 6, subscriptions: 6, status: 'FINAL', amount: '12' },
+      { parts: 250, subscriptions: 250, status: 'FINAL', amount: '500' },
+    ]
+    expect(await parts()).toEqual(issued)
+    await group(
+      FINAL,
+      all.filter((id, place) => !isEven(id, place)),
+    )
+    expect(await parts()).toEqual(issued)
+    const finals = await api.sql(`select id from invoices where customer_id = $1 and status = 'FINAL'`, [customerId])
+    expect(finals).toHaveLength(2)
+    for (const { id } of finals) expect(await verified(id)).toMatchObject({ identical: true })
   })
 
   test('are issued in one invoice by a bulk action too, and by the next run when that is stopped halfway', async () => {

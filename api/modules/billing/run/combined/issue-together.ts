@@ -15,7 +15,7 @@ import type { BillingInputs } from '../../terms/billing-inputs.ts'
 import { fundsRequest } from '../advance-invoices.ts'
 import type { Issue } from './issue.ts'
 import { type JoinedInvoice, joinInvoices, once, type Part } from './join-invoices.ts'
-import { combinedAt, combinedWith, sameDocument } from './match.ts'
+import { combinedAt, combinedWith, sameDocument, TOGETHER_MAX } from './match.ts'
 
 /** The name of the producer of these invoices, as stored with them. */
 export const COMBINED_BILLING = 'COMBINED'
@@ -48,8 +48,8 @@ type Advanced = {
 
 /**
  * Combines those that belong together. One that belongs to no other stays as it is; so does one that has custom fields of its
- * own. Where one of them has granted something, all wait for the next run, as that one does. So do those that cannot be
- * combined, which keeps no others waiting.
+ * own. More than TOGETHER_MAX become several invoices, in the order of their subscriptions. Where one of them has granted something,
+ * all wait for the next run, as that one does. So do those that cannot be combined, which keeps no others waiting.
  */
 export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether {
   const granting = new Set(all.flatMap(({ inputs, step }) => (step.granted ? [combinedWith(inputs)] : [])))
@@ -63,8 +63,8 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
     issues.filter(issue => !waits(issue) && issue.draft.row.custom_fields.length === 0),
     ({ inputs, request, final }) => `${combinedAt(inputs, request.window)} ${sameDocument(final.row)}`,
   )
-  for (const own of placed.values()) {
-    const [first, ...others] = own.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
+  for (const own of [...placed.values()].flatMap(inDocuments)) {
+    const [first, ...others] = own
     if (!first || others.length === 0) continue
     try {
       const combined = combine([first, ...others], of)
@@ -80,6 +80,14 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
     }
   }
   return { parts, waiting: new Set(left.map(({ draft }) => draft.row.id)), invoices, faults }
+}
+
+/** A run may have several sets of one customer. */
+function inDocuments(issues: readonly Issue[]): Issue[][] {
+  const sorted = issues.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
+  return Array.from({ length: Math.ceil(sorted.length / TOGETHER_MAX) }, (_, place) =>
+    sorted.slice(place * TOGETHER_MAX, (place + 1) * TOGETHER_MAX),
+  )
 }
 
 /** As it would have been FINAL: so it can be verified by itself. */

@@ -30,6 +30,9 @@ export function combinedWith(inputs: BillingInputs): string | null {
   })
 }
 
+/** The most subscriptions whose invoices become one: more would make the run of one of them, and its locks, too long. */
+export const TOGETHER_MAX = 250
+
 /** The same text for invoices of such subscriptions that end their periods at the same moment. */
 export function combinedAt(inputs: BillingInputs, { cutoffAt, arrears }: InvoiceWindow): string | null {
   const own = combinedWith(inputs)

@@ -7,12 +7,10 @@ import { at, type Instant } from '../../../../../shared/time.ts'
 import { planBilling } from '../billing-plan.ts'
 import type { Outcome, WaitsFor } from '../outcome.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
-import { combinedWith } from './match.ts'
+import { combinedWith, TOGETHER_MAX } from './match.ts'
 
 type States = Map<string, SubscriptionState>
 
-/** The most subscriptions whose invoices become one: more would make the run of one of them, and its locks, too long. */
-const TOGETHER_MAX = 250
 /** A run reads at most this many more subscriptions. Each of the others is run by itself, and reads one set. */
 const OTHERS_MAX = 1_000
 
