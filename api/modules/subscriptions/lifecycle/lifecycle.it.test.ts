@@ -196,6 +196,7 @@ describe('init in full', () => {
         status: 'ACTIVE',
         customer: { reference, object_type: 'CUSTOMER' },
         pricing_plan_subscription_start_at: '2026-03-01T00:00:00Z',
+        enabled_pricings: [],
         entitlements_summary: { entitlements: [] },
       },
     })
