@@ -316,7 +316,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanSchedule.pricing_categories':
     'The prices that the schedule has instead of those of its version, grouped by product category. Only where one schedule is read.',
   'PricingPlanSubscriptionInitCreate.enabled_pricings': 'ADDON pricings of the first schedule. Not with a template.',
-  'PricingPlanSubscriptionInit.enabled_pricings': 'The ADDONs and the pricings of groups that the first schedule sells.',
+  'PricingPlanSubscriptionInit.enabled_pricings':
+    'The ADDONs and the pricings of groups that the first schedule sells.',
   'PricingPlanSubscription.variant': VARIANT,
   'PricingPlanSubscriptionCreate.variant': VARIANT,
   next_invoice: 'The invoice of the subscription that becomes FINAL first. Null: none is OPEN or DRAFT.',
