@@ -186,3 +186,65 @@ test('without clauses nothing is added, and lines are rounded as tax would round
     }),
   )
 })
+
+const everything = (lines: readonly Line[], clauses: Partial<Clauses>): Decimal =>
+  sum(
+    applyClauses(lines, { ...NO_CLAUSES, ...clauses }, { ...context, rounding: 'UNROUNDED' })
+      .lines.filter(isCharged)
+      .map(netOf),
+  )
+
+test('a higher minimum never lowers what is charged before wallets, and a higher discount never raises it', () => {
+  fc.assert(
+    fc.property(
+      linesOf(-50),
+      anyClauses,
+      anyTarget,
+      figure(300, 2),
+      figure(300, 2),
+      (lines, clauses, of, one, more) => {
+        const withMinimum = (amountOf: Decimal) =>
+          everything(lines, {
+            ...clauses,
+            wallets: [],
+            commitments: [...clauses.commitments, commitment('c', plain(amountOf), { of })],
+          })
+        const higher = decimal(one).plus(more)
+        expect(
+          withMinimum(higher)
+            .minus(withMinimum(decimal(one)))
+            .gte('-1e-30'),
+        ).toBe(true)
+        const withDiscount = (amountOf: Decimal) =>
+          everything(lines, { discounts: [discount('d', off(plain(amountOf)), { of })] })
+        expect(
+          withDiscount(higher)
+            .minus(withDiscount(decimal(one)))
+            .lte('1e-30'),
+        ).toBe(true)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('percentages of one width are the same in any order, up to rounding', () => {
+  fc.assert(
+    fc.property(linesOf(0), anyTarget, fc.array(figure(100, 2), { maxLength: 4 }), (lines, of, percentages) => {
+      const all = percentages.map((text, index) => discount(`d${index}`, percent(text), { of }))
+      close(everything(lines, { discounts: all }), everything(lines, { discounts: all.toReversed() }))
+    }),
+  )
+})
+
+test('the lines of an invoice sum to its totals, and are the same when it is computed again', () => {
+  fc.assert(
+    fc.property(linesOf(-50), anyClauses, (lines, clauses) => {
+      const invoice = invoiceOf(lines, clauses)
+      const { lines: priced, totals } = invoice.amounts
+      same(sum(priced.map(each => each.amountExcludingTax.quantity)), totals.base.quantity)
+      same(sum(priced.map(each => each.taxAmount.quantity)), totals.tax.quantity)
+      expect(JSON.stringify(invoiceOf(lines, clauses))).toBe(JSON.stringify(invoice))
+    }),
+  )
+})

@@ -1,5 +1,6 @@
 // Worked cases of a line that is credited in several parts: each note rounds its own tax, and together they give back the line to the
 // last unit. Every figure is computed by hand: the tax of a part is that of what is left, in proportion, rounded half up.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { amountOf, type Basis, creditShares, isWithin, minusShares, type Share } from './credit-amounts.ts'
@@ -73,6 +74,24 @@ const CASES: readonly Case[] = [
   ['20 % in pounds in sevenths', NET, 'GBP', ['7+1.4'], ['1', '2', '4'], [['1+0.2'], ['2+0.4'], ['4+0.8']]],
 ]
 
+/** Those in the forms of other systems, as a separate program works them out: a title, the line, and what each credit takes. */
+const OTHERS = readFileSync(new URL('./credits-of-other-systems.txt', import.meta.url), 'utf8')
+  .trim()
+  .split('\n\n')
+  .map((block): Case => {
+    const [title = '', of = '', ...credits] = block.split('\n')
+    const [basis, currency = '', ...line] = of.split(' ')
+    const parts = credits.map(credit => credit.split(' -> '))
+    return [
+      title.slice(2),
+      basis === 'gross' ? GROSS : NET,
+      currency,
+      line,
+      parts.map(([wanted = '']) => wanted),
+      parts.map(([, taken = '']) => taken.split(' ')),
+    ]
+  })
+
 const shareOf = (text: string): Share => {
   const [base = '', tax = ''] = text.split('+')
   return { base: decimal(base), tax: decimal(tax) }
@@ -80,7 +99,7 @@ const shareOf = (text: string): Share => {
 const textOf = ({ base, tax }: Share): string => `${plain(base)}+${plain(tax)}`
 
 describe('a line that is credited in parts', () => {
-  test.each(CASES)('%s', (_, basis, currency, line, wanted, expected) => {
+  test.each([...CASES, ...OTHERS])('%s', (_, basis, currency, line, wanted, expected) => {
     let left: readonly Share[] = line.map(shareOf)
     const credits = wanted.map(text => {
       expect(isWithin(decimal(text), amountOf(left, basis))).toBe(true)
