@@ -21,16 +21,26 @@ export function initialTermEnd({ initial_term }: Terms, start: Instant, zone: Zo
 }
 
 /**
- * The end of the term that runs at `now`: the initial one, or the renewal that `now` lies in. Renewals are counted from the end of the
- * initial term, so that they never drift. Null for a subscription without terms.
+ * The end of the term that runs at `now`: the initial one, or the renewal that `now` lies in. Months are all added to the start, so that
+ * they never drift, and terms end where months of the subscription do; days are counted from the end of the initial term. Null for a
+ * subscription without terms.
  */
 export function currentTermEnd(terms: Terms, start: Instant, zone: Zone, now: Instant): Instant | null {
   const first = initialTermEnd(terms, start, zone)
   if (first === null || terms.initial_term === null || now < first) return first
   const length = terms.renewal_term ?? terms.initial_term
-  const origin = localDateOf(first, zone)
+  const [begun, origin] = [localDateOf(start, zone), localDateOf(first, zone)]
+  const [initial, renewal] = [monthsOf(terms.initial_term), monthsOf(length)]
   for (let times = 1; ; times += 1) {
-    const end = startOfLocalDay(addPeriod(origin, length, times), zone)
+    const day =
+      initial > 0 && renewal > 0
+        ? addPeriod(begun, { type: 'MONTH', value: initial + times * renewal })
+        : addPeriod(origin, length, times)
+    const end = startOfLocalDay(day, zone)
     if (end > now) return end
   }
 }
+
+/** 0 for a length in days. */
+const monthsOf = ({ type, value }: PeriodLength): number =>
+  type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0
