@@ -7,7 +7,7 @@ import { canRun, type SystemUser } from './postgres-user.ts'
 
 type Link = { readonly source: string; readonly target: string }
 
-const EXTENSIONS_USED = ['btree_gist', 'pgcrypto'] as const
+const EXTENSIONS_USED = ['btree_gist', 'pg_trgm', 'pgcrypto'] as const
 
 function packagedFolder(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform

@@ -113,6 +113,12 @@ test('an upgrade by an owner that row-level security binds fills the rows of eve
       { id: 'invo_1', holds_period: true, settled_amount: '121', old: false },
       { id: 'invo_2', holds_period: false, settled_amount: '0', old: false },
     ])
+    // The owner looks for numbers, in the tenant of the transaction.
+    const { rows: found } = await client.query(
+      `select set_config('app.platform_id', 'plat_1', false), set_config('app.environment', 'LIVE', false),
+         array(select invoices_by_number('%1', false, 9)) as ids`,
+    )
+    expect(found).toEqual([expect.objectContaining({ ids: ['invo_1'] })])
     const { rows: lines } = await client.query(
       'select invoice_id, line_id, amount_excluding_tax, tax_amount from invoice_lines order by invoice_id',
     )

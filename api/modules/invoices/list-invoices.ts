@@ -8,6 +8,7 @@ import type { ListOrder, ListQuery, ListSpec } from '../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../list/slice.ts'
 import { customFieldsOfRows } from '../../resource/custom-fields/values.ts'
 import { timesOfCustomers } from '../../test-clock.ts'
+import { invoicesByNumber } from './by-number.ts'
 import { checkExpand } from './expand-invoice.ts'
 import { InvoiceStatus } from './schema.ts'
 import { invoices, type StoredInvoice } from './table.ts'
@@ -41,6 +42,7 @@ export const INVOICE_LIST: ListSpec = {
     'billing_currency',
     'payment_status',
   ],
+  byPart: { invoice_number: invoicesByNumber },
   ranges: ['invoice_date', 'due_date', 'created_at', 'updated_at'],
   customFields: 'INVOICE',
 }

@@ -109,6 +109,54 @@ test.each(SEARCHES)('%s: no statement reads the whole table', async (name, query
   }
 })
 
+test('a part of a number is found by an index of parts, of the own tenant alone', async () => {
+  const { aLive, bLive } = api.tenants
+  const body = { search_fields: [{ name: 'invoice_number', value: '-1204', wildcard_start: true, wildcard_end: true }] }
+  const search = async (given: object, tenant = aLive): Promise<unknown[]> => {
+    const { body: found } = await tenant.call('POST', '/v1/invoices/search?order_by=invoice_number', given)
+    return found['data'].map((each: Record<string, unknown>) => each['invoice_number'])
+  }
+  const numbers = ['N-12049', 'N-12048', 'N-12047', 'N-12046', 'N-12045', 'N-12044', 'N-12043', 'N-12042', 'N-12041']
+  const sent = await statementsOf(async () => {
+    expect(await search(body)).toEqual([...numbers, 'N-12040', 'N-1204'])
+  })
+  for (const statement of sent) {
+    expect(statement.text).not.toContain('like')
+    for (const node of await nodesOf(statement)) expect(Number(node['Actual Rows'])).toBeLessThanOrEqual(11)
+  }
+  const [field] = body.search_fields
+  expect(await search({ search_fields: [{ ...field, value: 'n-1204', ignore_case: true }] })).toHaveLength(11)
+  expect(await search({ ...body, filter_fields: [{ name: 'payment_status', value: 'UNPAID' }] })).toEqual([])
+  expect(await search({ search_fields: [{ ...field, value: 'N-1204%' }] })).toEqual([])
+  // Too little to look for, and in more numbers than are looked for: compared one by one.
+  expect(await search({ search_fields: [{ ...field, value: '-' }] })).toHaveLength(50)
+  expect(await search(body, bLive)).toEqual([])
+})
+
+test('the function that finds numbers knows no tenant but that of the transaction', async () => {
+  const { aLive, bLive } = api.tenants
+  const client = new pg.Client({ connectionString: loginOf(api.databaseUrl, 'millrace_app') })
+  await client.connect()
+  try {
+    const count = async (platform: string, environment: string): Promise<unknown> => {
+      await client.query(`select set_config('app.platform_id', $1, false), set_config('app.environment', $2, false)`, [
+        platform,
+        environment,
+      ])
+      const { rows } = await client.query(
+        `select count(*)::int as found from invoices_by_number('%-1204%', false, 100)`,
+      )
+      return rows[0].found
+    }
+    expect(await count(aLive.tenant.platformId, 'LIVE')).toBe(11)
+    expect(await count(aLive.tenant.platformId, 'TEST')).toBe(0)
+    expect(await count(bLive.tenant.platformId, 'LIVE')).toBe(0)
+    expect(await count('', '')).toBe(0)
+  } finally {
+    await client.end()
+  }
+})
+
 test('a currency that no invoice has is looked for in an index by itself', async () => {
   const { aLive } = api.tenants
   const body = { filter_fields: [year, { name: 'billing_currency', value: 'USD' }] }
