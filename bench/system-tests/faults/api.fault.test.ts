@@ -13,8 +13,10 @@ import { randomFrom } from '../../system/random.ts'
 import { type System, startSystem } from '../../system/start-system.ts'
 import { createCatalog } from '../trace/catalog.ts'
 import { createGranting, grantedTo } from './granting.ts'
+import { type CountingEngine, startEngine, waitingInvoice } from './tax-engine.ts'
 
 let system: System
+let engine: CountingEngine
 let apiKey: string
 let client: Client
 let sender: Sender
@@ -23,9 +25,10 @@ let owner: pg.Client
 /** Of a platform whose catalog is the trace's. */
 let billed: Client
 beforeAll(async () => {
+  engine = await startEngine()
   system = await startSystem({
     processes: ['identity', 'ingest', 'aggregator', 'worker', 'api'],
-    env: { OUTBOUND_NETWORKS: '127.0.0.0/8' },
+    env: { OUTBOUND_NETWORKS: '127.0.0.0/8', TAX_ENGINE_URL: engine.url },
   })
   apiKey = system.platforms[0].environments.LIVE.api_key
   client = createClient(system.baseUrl, apiKey)
@@ -38,6 +41,7 @@ afterAll(async () => {
   await owner?.end()
   await sender?.close()
   await system?.stop()
+  engine?.close()
 })
 
 const send = (body: object, key: string) =>
@@ -345,6 +349,38 @@ async function endClaims(): Promise<void> {
     where billing_claimed_until is not null`)
   await queueJob('find-due-billing')
 }
+
+type Taxed = { readonly tax_summary: { readonly tax_amount: { readonly quantity: string } } }
+
+test.each([
+  ['tax-engine.after-ask', 2],
+  ['tax-engine.after-answer', 1],
+])(
+  'the worker killed at %s: the tax engine is asked %i times, and the invoice has its tax once',
+  async (point, times) => {
+    const { id, customerId } = await waitingInvoice(client, `taxed-${point}`)
+    const tax = async () => ((await client.get(`/v1/invoices/${id}`)) as Taxed).tax_summary.tax_amount.quantity
+    expect(await tax()).toBe('0.00')
+    const dead = system.dieAt('worker', point)
+    await callUntil(dead, () => queueJob('find-tax-questions'))
+    const stored = async () =>
+      (await owner.query('select answer is not null as there from tax_answers where customer_id = $1', [customerId]))
+        .rows
+    expect(await stored()).toEqual([{ there: times === 1 }])
+    expect(await tax()).toBe('0.00')
+    await system.restart('worker')
+    await queueJob('find-tax-questions')
+    await expect.poll(tax, { timeout: 60_000, interval: 250 }).toBe('29.95')
+    expect(engine.asked(customerId)).toBe(times)
+    expect(await stored()).toEqual([{ there: true }])
+    const { rows: told } = await owner.query('select type from outbox where object_id = $1', [id])
+    expect(told.map(({ type }) => String(type)).sort()).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED'])
+    const issued = await client.patch(`/v1/invoices/${id}`, { status: 'FINAL' })
+    expect(issued['status']).toBe('FINAL')
+    expect(await client.post(`/v1/invoices/${id}/verify`, {})).toMatchObject({ identical: true })
+    expect(engine.asked(customerId)).toBe(times)
+  },
+)
 
 test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
   const { environments } = await createPlatform(system.databaseUrl, 'Billed')

@@ -1,4 +1,4 @@
-import { date, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { boolean, date, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 import type { EngineAnswer, EngineQuestion } from '../../../../shared/billing/tax-engine.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { wireJson } from '../../../resource/columns.ts'
@@ -23,4 +23,6 @@ export const taxAnswers = pgTable('tax_answers', {
   attempts: integer().notNull().default(0),
   next_attempt_at: timestamp({ withTimezone: true, mode: 'string' }),
   created_at: timestamp({ withTimezone: true, mode: 'string' }).notNull(),
+  /** Whether invoices that wait have yet to be computed with the answer, or with a new fault. */
+  to_compute: boolean().notNull().default(false),
 })

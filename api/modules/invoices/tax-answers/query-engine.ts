@@ -8,6 +8,7 @@ import {
   type TaxEngine,
 } from '../../../../shared/billing/tax-engine.ts'
 import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
+import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { systemClock } from '../../../../shared/time.ts'
 import { keepAnswer, keepFault } from './store-answers.ts'
@@ -16,6 +17,7 @@ export type EngineDeps = {
   readonly database: Database
   /** Null where the installation has none. Not optional: whoever forgets to pass it on would not compile. */
   readonly taxEngine: TaxEngine | null
+  readonly failpoint?: Failpoints | undefined
 }
 
 /** A question that has no answer: why, and whether asking again would give the same. */
@@ -64,21 +66,22 @@ export type QueryTerms = {
   readonly keepsFaults: boolean
 }
 
-/** Asks once and keeps the outcome. `fault`: why there is no answer; `isNew`: whether invoices should be told of it. */
+/** Asks once and keeps the outcome. `fault`: why there is no answer. */
 export async function queryOnce(
   deps: EngineDeps,
   tenant: Tenant,
   open: KeyedQuestion,
   { asOf, ms, signal, instead, keepsFaults }: QueryTerms,
-): Promise<{ readonly fault: EngineFault | null; readonly isNew: boolean }> {
+): Promise<{ readonly fault: EngineFault | null }> {
   const found = await answerOf(deps, tenant, { question: open.question, ms, signal })
-  if ('message' in found && !keepsFaults) return { fault: found, isNew: false }
+  await deps.failpoint?.('tax-engine.after-ask')
+  if ('message' in found && !keepsFaults) return { fault: found }
   return await inTenant(deps.database, tenant, SERVICE, async uow => {
     if ('message' in found) {
-      const isNew = await keepFault(uow, open, { fault: found.message, asOf, at: systemClock.now() })
-      return { fault: found, isNew }
+      await keepFault(uow, open, { fault: found.message, asOf, at: systemClock.now() })
+      return { fault: found }
     }
     await keepAnswer(uow, open, { answer: found, asOf, ...(instead ? { instead } : {}) })
-    return { fault: null, isNew: true }
+    return { fault: null }
   })
 }

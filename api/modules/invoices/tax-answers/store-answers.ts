@@ -87,7 +87,7 @@ export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: Said): Promi
   const found = await lockBuyer(uow, open)
   if (found === 'NONE') holdAnswer(idsIn(open.question).customer, { open, said: of })
   if (found !== 'KEPT') return
-  const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null }
+  const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null, to_compute: true }
   await uow.tx
     .insert(t)
     .values({ ...valuesOf(uow, open, of.asOf), ...kept })
@@ -106,13 +106,13 @@ export async function keepHeldAnswers(uow: Uow): Promise<void> {
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = 1_800_000
 
-/** Keeps why there is no answer, and when to ask again: after 1, 2, 4 … up to 30 minutes. Whether the reason is a new one. */
+/** Keeps why there is no answer, and when to ask again: after 1, 2, 4 … up to 30 minutes. */
 export async function keepFault(
   uow: Uow,
   open: KeyedQuestion,
   of: { fault: string; asOf: LocalDate; at: Instant },
-): Promise<boolean> {
-  if ((await lockBuyer(uow, open)) !== 'KEPT') return false
+): Promise<void> {
+  if ((await lockBuyer(uow, open)) !== 'KEPT') return
   const [before] = await uow.tx
     .select({ fault: t.fault, attempts: t.attempts })
     .from(t)
@@ -120,12 +120,35 @@ export async function keepFault(
     .for('update')
   const attempts = (before?.attempts ?? 0) + 1
   const wait = Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
-  const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)) }
+  const told = before?.fault === of.fault ? {} : { to_compute: true }
+  const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)), ...told }
   await uow.tx
     .insert(t)
     .values({ ...valuesOf(uow, open, of.asOf), ...kept })
     .onConflictDoUpdate({ target: CONFLICT, set: kept })
-  return before?.fault !== of.fault
+}
+
+export type ToCompute = KeyedQuestion & {
+  /** Of the stored row: another one when anything of it has changed. */
+  readonly version: string
+}
+
+/** The questions with an answer, or a new fault, with which invoices have yet to be computed. */
+export async function questionsToCompute(uow: ReadUow, limit: number): Promise<ToCompute[]> {
+  return await uow.tx
+    .select({ key: t.key, question: t.question, version: sql<string>`xmin::text` })
+    .from(t)
+    .where(and(inThisTenant(uow, t), eq(t.to_compute, true)))
+    .orderBy(t.key)
+    .limit(limit)
+}
+
+/** The invoices that wait for it were computed with this version. */
+export async function markComputed(uow: Uow, { key, version }: ToCompute): Promise<void> {
+  await uow.tx
+    .update(t)
+    .set({ to_compute: false })
+    .where(and(inThisTenant(uow, t), eq(t.key, key), sql`xmin::text = ${version}`))
 }
 
 /** The part of `where` for the rows `t` that have no good answer and may be asked at `now`, whether or not an invoice waits. */

@@ -1,7 +1,7 @@
 // The questions to the tax engine as jobs: a search every minute, and one job for each tenant with something to ask.
 import { sql } from 'drizzle-orm'
 import type { KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
-import { asSystem, type Database, readTenant } from '../../../../shared/database/database.ts'
+import { asSystem, type Database, inTenant, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -11,7 +11,14 @@ import { inTimeOf } from '../../../test-clock.ts'
 import { refreshInvoice } from '../changes/refresh-invoice.ts'
 import type { InvoiceDeps } from '../producer.ts'
 import { type EngineDeps, queryOnce } from '../tax-answers/query-engine.ts'
-import { type DueQuestion, dueQuestions, invoicesWaiting, mayBeDue } from '../tax-answers/store-answers.ts'
+import {
+  type DueQuestion,
+  dueQuestions,
+  invoicesWaiting,
+  markComputed,
+  mayBeDue,
+  questionsToCompute,
+} from '../tax-answers/store-answers.ts'
 
 export type TaxEngineJobDeps = InvoiceDeps &
   EngineDeps & {
@@ -40,20 +47,23 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
   const asked = new Set<string>()
   let faults = 0
   let answered = 0
-  const isOver = (): boolean => stop.aborted || faults >= FAULTS_MAX || performance.now() - started > WORK_MS
+  const isStopped = (): boolean => stop.aborted || performance.now() - started > WORK_MS
+  const isOver = (): boolean => isStopped() || faults >= FAULTS_MAX
   const ask = async (next: Iterator<DueQuestion>): Promise<void> => {
     for (const { needed_on, ...open } of { [Symbol.iterator]: () => next }) {
       if (isOver()) return
-      const { fault, isNew } = await queryOnce(deps, tenant, open, {
+      const { fault } = await queryOnce(deps, tenant, open, {
         ...{ asOf: needed_on, ms: ASK_MS, signal: stop, keepsFaults: true },
       })
       const isOutage = fault !== null && (!fault.isRefusal || deps.taxEngine === null)
       faults = isOutage ? faults + 1 : 0
       if (fault === null) answered += 1
       else deps.logger.warn({ ...tenant, fault: fault.message }, 'the tax engine gave no answer')
-      if (isNew) await computeWaiting(deps, tenant, open)
+      await deps.failpoint?.('tax-engine.after-answer')
     }
   }
+  // Also what a worker that died left, and what a call of a user asked.
+  await computeAll(deps, tenant, isStopped)
   while (!isOver()) {
     const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
     const anew = due.filter(({ key }) => !asked.has(key))
@@ -61,8 +71,23 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
     for (const { key } of anew) asked.add(key)
     const next = anew[Symbol.iterator]()
     await Promise.all(Array.from({ length: AT_ONCE }, () => ask(next)))
+    await computeAll(deps, tenant, isStopped)
   }
   return answered
+}
+
+/** Computes the invoices that wait for what was said since they were last computed. */
+async function computeAll(deps: TaxEngineJobDeps, tenant: Tenant, isStopped: () => boolean): Promise<void> {
+  const { database } = deps
+  while (!isStopped()) {
+    const found = await readTenant(database, tenant, uow => questionsToCompute(uow, QUESTIONS_MAX))
+    for (const open of found) {
+      if (isStopped()) return
+      await computeWaiting(deps, tenant, open)
+      await inTenant(database, tenant, ACTOR, uow => markComputed(uow, open))
+    }
+    if (found.length < QUESTIONS_MAX) return
+  }
 }
 
 /** The next run computes again what cannot be computed now. */
@@ -97,7 +122,8 @@ export const findTaxQuestions = defineJob<TaxEngineJobDeps>({
   run: async ({ system }) => {
     await asSystem(system, 'find-tax-questions', async tx => {
       const { rows } = await tx.execute<TenantPayload>(sql`
-        select distinct t.platform_id, t.environment from tax_answers t where ${mayBeDue(system.clock.now())}`)
+        select distinct t.platform_id, t.environment from tax_answers t
+        where t.to_compute or (${mayBeDue(system.clock.now())})`)
       await queueTenants(tx, queryTaxEngine, rows)
     })
   },
