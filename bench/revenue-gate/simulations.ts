@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { instantOf, interval } from '../../shared/time.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
-import { EVENTS, oneRun, shown, total } from '../billing-run/billing-run.ts'
+import { oneRun, shown, total } from '../billing-run/billing-run.ts'
 import { type Call, caller, copyCustomers, makeTemplate } from '../billing-run/platform.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import { fillUsage } from '../billing-run/usage.ts'
@@ -20,8 +20,15 @@ const TIMEOUT_MS = 7_200_000
 const FILL_MS = 600_000
 const POLL_MS = 200
 
+type Of = {
+  readonly customers: number
+  readonly times: number
+  /** Of each customer and meter. */
+  readonly events: number
+}
+
 /** Measures so many simulations of so many customers, and prints them. From the second on, the worker is warm. */
-export async function simulations(customers: number, times: number): Promise<void> {
+export async function simulations({ customers, times, events }: Of): Promise<void> {
   const setup = await setUp()
   const running: Running[] = []
   try {
@@ -47,7 +54,7 @@ export async function simulations(customers: number, times: number): Promise<voi
       const template = await makeTemplate(call, new Date(last.start).toISOString())
       const copied = await copyCustomers(setup, { template, from: 0, to: customers })
       // Before the invoice: it counts all that the log holds by then.
-      await fillUsage(client, { tenant: setup.tenant, from: 0, to: customers, events: EVENTS, period: last })
+      await fillUsage(client, { tenant: setup.tenant, from: 0, to: customers, events, period: last })
       await sleep(5_000)
       const [first] = copied
       if (!first) throw new Error('there are no customers')

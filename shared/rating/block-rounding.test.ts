@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain } from '../decimal.ts'
 import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
+import { parseCreditsPrice, rateCredits } from './credits.ts'
 import { curveEnd, priceCurve } from './curve.ts'
 import { describeCharge } from './describe.ts'
 import { type PriceConfigInput, parsePriceConfig } from './parse-price-config.ts'
@@ -74,6 +75,14 @@ describe('a part of a block', () => {
       block_rounding: 'UP',
     })
     expect([cost(parts, money('300', '7')), cost(parts, money('300.01', '7'))]).toEqual(['3.9', '4.2001'])
+  })
+
+  test('of a price in credits', () => {
+    const bands = [{ credits: { quantity: '1.5', credit_type_id: 'ctyp_1' }, block_size: { number: '50' } }]
+    const reading = parseCreditsPrice({ pricing_type: 'FLAT', block_rounding: 'UP', bands })
+    if (reading.kind === 'fault') throw new Error(reading.fault.message)
+    const costs = ['0', '1', '50', '51'].map(used => plain(rateCredits(reading.price, decimal(used)).credits.quantity))
+    expect(costs).toEqual(['0', '1.5', '1.5', '3'])
   })
 
   test('is explained by the blocks that are charged', () => {

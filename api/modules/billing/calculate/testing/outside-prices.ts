@@ -1,7 +1,7 @@
 // Prices in the forms that other billing systems have, with what those systems charge. The figures come from a calculator in another
 // language that follows the published rules of each system in fractions, and not from this code.
 /** The price: its type, settings as `name=value`, and its bands; then what is metered, and `usage=charge` or `money/events=charge`. */
-export type OutsidePrice = readonly [form: string, price: string, metered: 'numbers' | 'money', costs: string]
+type OutsidePrice = readonly [form: string, price: string, metered: 'numbers' | 'money', costs: string]
 
 export const OUTSIDE_PRICES: readonly OutsidePrice[] = [
   [
