@@ -6,6 +6,7 @@ import { COUPONS } from './coupons.ts'
 import { EXPLANATIONS } from './explanations.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
+import { SUBSCRIPTIONS } from './subscriptions.ts'
 import { USAGE } from './usage.ts'
 import { WALLETS } from './wallets.ts'
 import { WEBHOOKS } from './webhooks.ts'
@@ -15,6 +16,7 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...EXPLANATIONS,
   ...INVOICES,
   ...CATALOG,
+  ...SUBSCRIPTIONS,
   ...USAGE,
   ...PARTIES,
   ...WALLETS,
