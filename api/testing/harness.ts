@@ -1,6 +1,6 @@
 // The api in a test: real PostgreSQL, requests through app.inject, two platforms in two environments.
 import type { FastifyInstance } from 'fastify'
-import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
+import { insertPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
 import type { Database } from '../../shared/database/database.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { LivePowers } from '../access/live-powers.ts'
@@ -47,8 +47,8 @@ async function startOn(open: () => Promise<Ground>, more: Partial<AppDeps> | und
   const ground = await open()
   const { app, routes, close } = await ground.appWith(more)
   const [a, b] = [
-    await createPlatform(ground.databaseUrl, 'Platform A'),
-    await createPlatform(ground.databaseUrl, 'Platform B'),
+    await insertPlatform(ground.database, 'Platform A'),
+    await insertPlatform(ground.database, 'Platform B'),
   ]
   return {
     app,

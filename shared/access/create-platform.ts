@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
-import { inTenant, openAsOwner } from '../database/database.ts'
+import { type Database, inTenant, openAsOwner } from '../database/database.ts'
 import { base62, newId, newUserId } from '../ids.ts'
 import { silentLogger } from '../process/logger.ts'
 import { ENVIRONMENTS, type Environment } from '../tenant.ts'
@@ -27,26 +27,31 @@ export async function createPlatform(databaseUrl: string, name: string): Promise
     poolMax: 1,
   })
   try {
-    const platformId = newId('plat')
-    const keys: Partial<Record<Environment, { api_key: string }>> = {}
-    for (const environment of ENVIRONMENTS) {
-      const key = newApiKey(environment)
-      await inTenant(database, { platformId, environment }, { id: null, requestId: null }, async ({ tx }) => {
-        await tx.execute(
-          sql`insert into platforms (platform_id, environment, name) values (${platformId}, ${environment}, ${name})`,
-        )
-        await tx.execute(sql`
-          insert into api_keys (platform_id, environment, id, key_id, sha256, display_prefix, last_four, description)
-          values (${platformId}, ${environment}, ${newId('akey')}, ${key.keyId}, ${key.sha256}, ${key.displayPrefix}, ${key.lastFour}, 'First key')`)
-      })
-      keys[environment] = { api_key: key.text }
-    }
-    const { TEST, LIVE } = keys
-    if (!TEST || !LIVE) throw new Error('a platform has two environments')
-    return { id: platformId, name, environments: { TEST, LIVE } }
+    return await insertPlatform(database, name)
   } finally {
     await database.close()
   }
+}
+
+/** The same on a connection that is open. */
+export async function insertPlatform(database: Database, name: string): Promise<NewPlatform> {
+  const platformId = newId('plat')
+  const keys: Partial<Record<Environment, { api_key: string }>> = {}
+  for (const environment of ENVIRONMENTS) {
+    const key = newApiKey(environment)
+    await inTenant(database, { platformId, environment }, { id: null, requestId: null }, async ({ tx }) => {
+      await tx.execute(
+        sql`insert into platforms (platform_id, environment, name) values (${platformId}, ${environment}, ${name})`,
+      )
+      await tx.execute(sql`
+          insert into api_keys (platform_id, environment, id, key_id, sha256, display_prefix, last_four, description)
+          values (${platformId}, ${environment}, ${newId('akey')}, ${key.keyId}, ${key.sha256}, ${key.displayPrefix}, ${key.lastFour}, 'First key')`)
+    })
+    keys[environment] = { api_key: key.text }
+  }
+  const { TEST, LIVE } = keys
+  if (!TEST || !LIVE) throw new Error('a platform has two environments')
+  return { id: platformId, name, environments: { TEST, LIVE } }
 }
 
 /** Creates a user with a random password, returned once, who administers both environments of these platforms. */
