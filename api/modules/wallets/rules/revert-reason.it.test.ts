@@ -4,7 +4,8 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../testing/har
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import { grantingPlans, SEATS, type Selling, type Subscribed } from '../testing/granting-plans.ts'
+import { grantingPlans, SEATS, type Subscribed } from '../testing/granting-plans.ts'
+import type { Selling } from '../testing/sold-plans.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

@@ -6,7 +6,8 @@ import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 
-import { creditSales, LACK, type Selling } from '../testing/credit-sales.ts'
+import { creditSales, LACK } from '../testing/credit-sales.ts'
+import type { Selling } from '../testing/sold-plans.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

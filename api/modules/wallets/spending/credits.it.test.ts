@@ -9,7 +9,8 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { callsOfApril, creditSales, modelsShown, type Selling } from '../testing/credit-sales.ts'
+import { callsOfApril, creditSales, modelsShown } from '../testing/credit-sales.ts'
+import type { Selling } from '../testing/sold-plans.ts'
 import { linesOf } from '../testing/wallets-of.ts'
 
 const { usage, use } = callsOfApril()

@@ -9,11 +9,11 @@ import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { type Selling, soldVersion, subscribedTo } from './sold-plans.ts'
 import { linesOf, walletsOf } from './wallets-of.ts'
 
 /** 0.05 for each credit that wallets lack. */
 export const LACK = { pricing_type: 'FLAT', bands: [{ amount: eur('0.05') }] }
-export type Selling = { readonly model: string; readonly config: object }
 
 /** Calls in April, by customer; the subscription's own under ''. */
 export function callsOfApril(): { readonly usage: UsageReader; use(calls: Readonly<Record<string, string>>): void } {
@@ -76,31 +76,12 @@ export async function creditSales(api: ApiHarness, tenant: TestTenant, usage: Us
   /** A credit a call. */
   const CALL = () => ({ pricing_type: 'FLAT', bands: [{ credits: credit('1') }] })
 
-  async function version(all: readonly Selling[]) {
-    const { unique } = tenant.seed
-    const product = await post('products', { reference: unique('product'), name: 'Inference', status: 'ACTIVE' })
-    const items: Row[] = []
-    for (const { model } of all)
-      items.push(
-        await post('product-items', {
-          reference: unique('item'),
-          product_id: product['id'],
-          name: model,
-          status: 'ACTIVE',
-          model_type: model,
-          ...(model.startsWith('USAGE_BASED') ? { usage_based: { meter_value_calculation_id: meter['id'] } } : {}),
-          ...(model === 'CREDITS' ? { credits: { credit_type_id: of.creditType['id'] } } : {}),
-        }),
-      )
-    const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Credits' })
-    const { id } = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
-    const priced = await tenant.call('POST', '/v1/pricings', {
-      pricing_plan_version_id: id,
-      name: 'Credits',
-      product_ids: [product['id']],
-      items: all.map(({ config }, index) => ({ product_item_ids: [items[index]?.['id']], configs: [config] })),
-    })
-    return { id, items, priced }
+  const version = async (all: readonly Selling[]) => {
+    const { version, items, pricing } = await soldVersion(tenant, all, model => ({
+      ...(model.startsWith('USAGE_BASED') ? { usage_based: { meter_value_calculation_id: meter['id'] } } : {}),
+      ...(model === 'CREDITS' ? { credits: { credit_type_id: of.creditType['id'] } } : {}),
+    }))
+    return { id: version['id'], items, priced: await pricing() }
   }
 
   const usageOf = (config: object = CALL()): Selling => ({ model: 'USAGE_BASED', config })
@@ -114,17 +95,12 @@ export async function creditSales(api: ApiHarness, tenant: TestTenant, usage: Us
     await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${versionId}`, { status: 'ACTIVE' })
     const customerId: string = (await tenant.seed.make(customerResource))['id']
     await fund(customerId)
-    const { id } = await post('pricing-plan-subscriptions', {
-      customer_id: customerId,
-      billing_entity_id: of.billingEntity['id'],
-      billing_currency: 'EUR',
+    const { id } = await subscribedTo(tenant, {
+      customerId,
+      billingEntityId: of.billingEntity['id'],
+      versionId,
+      start: '2026-04-01T00:00:00Z',
     })
-    await post('pricing-plan-schedules', {
-      pricing_plan_subscription_id: id,
-      pricing_plan_version_id: versionId,
-      start_at: '2026-04-01T00:00:00Z',
-    })
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
     const run = () => runBilling({ database: api.database, usage }, tenant.tenant, id)
     const april = async (): Promise<Row> => {
       const url = `/v1/invoices?pricing_plan_subscription_id=${id}&include_lines=true&limit=100`

@@ -6,12 +6,11 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { type Selling, soldVersion, subscribedTo } from './sold-plans.ts'
 import { MONEY, walletsOf } from './wallets-of.ts'
 
 export const LUMP = { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('30') }] }
 export const SEATS = { pricing_type: 'FLAT', bands: [{ amount: eur('10') }] }
-
-export type Selling = { readonly model: string; readonly config: object }
 
 export type Subscribed = {
   readonly id: string
@@ -35,33 +34,7 @@ export async function grantingPlans(api: ApiHarness, tenant: TestTenant) {
   const fixed = (quantity: string, more: object = {}) => rule({ credits_grant: { credits: credit(quantity) }, ...more })
 
   /** A version with one item for each price. */
-  async function sold(all: readonly Selling[]) {
-    const { unique } = tenant.seed
-    const product = await post('products', { reference: unique('product'), name: 'Editor', status: 'ACTIVE' })
-    const items: Row[] = []
-    for (const { model } of all)
-      items.push(
-        await post('product-items', {
-          reference: unique('item'),
-          product_id: product['id'],
-          name: model,
-          status: 'ACTIVE',
-          model_type: model,
-        }),
-      )
-    const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
-    const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
-    const pricing = (from = 0, to = all.length) =>
-      tenant.call('POST', '/v1/pricings', {
-        pricing_plan_version_id: version['id'],
-        name: 'Team',
-        product_ids: [product['id']],
-        items: all
-          .slice(from, to)
-          .map(({ config }, index) => ({ product_item_ids: [items[from + index]?.['id']], configs: [config] })),
-      })
-    return { version, items, pricing }
-  }
+  const sold = (all: readonly Selling[]) => soldVersion(tenant, all)
 
   /** An ACTIVE subscription since `start` to a plan with these prices; nothing is billed yet. */
   async function subscribed(all: readonly Selling[], start = '2026-03-01T00:00:00Z'): Promise<Subscribed> {
@@ -70,18 +43,8 @@ export async function grantingPlans(api: ApiHarness, tenant: TestTenant) {
     expect((await pricing()).status).toBe(201)
     await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
     const customerId = await customer()
-    const subscription = await post('pricing-plan-subscriptions', {
-      customer_id: customerId,
-      billing_entity_id: of.billingEntity['id'],
-      billing_currency: 'EUR',
-    })
-    const schedule = await post('pricing-plan-schedules', {
-      pricing_plan_subscription_id: subscription['id'],
-      pricing_plan_version_id: version['id'],
-      start_at: start,
-    })
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
-    return { id: subscription['id'], customerId, items, scheduleId: schedule['id'] }
+    const found = { customerId, billingEntityId: of.billingEntity['id'], versionId: version['id'], start }
+    return { ...(await subscribedTo(tenant, found)), customerId, items }
   }
 
   const customer = async (more: object = {}): Promise<string> =>
