@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { plain } from '../decimal.ts'
+import { decimal, plain } from '../decimal.ts'
+import { computeAmounts } from './amount-pipeline.ts'
 import { decisionOfAnswer, type EngineQuestion, NoTaxAnswer, readEngineAnswer } from './tax-engine.ts'
 
 const PARTY = { reference: null, type: 'ORGANIZATION', tax_ids: [] } as const
@@ -115,6 +116,32 @@ describe('the tax by an answer', () => {
     const answer = readEngineAnswer({ treatment: 'EXEMPT' })
     const { notes } = decisionOfAnswer(answer, question('NL', 'DE'), 'Article 151.')
     expect(notes).toEqual([{ code: 'TAX_EXEMPT', text: 'Article 151.' }])
+  })
+
+  test('several authorities share the tax, which is rounded once', () => {
+    const rates = [
+      { name: 'State', percentage: '6.25' },
+      { name: 'County', percentage: '1' },
+      { name: 'City', percentage: '0.75' },
+      // Two per cent of the half that this authority taxes.
+      { name: 'District', percentage: '1' },
+    ]
+    const tax = decisionOfAnswer(readEngineAnswer({ treatment: 'TAXED', rates }), question('US', 'US'))
+    const priced = computeAmounts({
+      ...{ currency: 'USD', amountType: 'EXCLUDING_TAX', rounding: 'DEFAULT', tax, sign: 'INVOICE' },
+      lines: ['10.10', '0.45'].map((quantity, place) => ({
+        ...{ key: `line ${place}`, quantity: decimal(quantity), taxCategory: 'STANDARD' },
+      })),
+    })
+    const [summary] = priced.summaries
+    // 9 % of 10.55 is 0.9495. Each rounded by itself they would come to 0.66 + 0.11 + 0.08 + 0.11 = 0.96.
+    expect(summary && plain(summary.taxAmount.quantity)).toBe('0.95')
+    expect(summary?.rates.map(({ name, taxAmount }) => `${name} ${plain(taxAmount.quantity)}`)).toEqual([
+      'State 0.66',
+      'County 0.11',
+      'City 0.08',
+      'District 0.1',
+    ])
   })
 
   test('two parties in the United Kingdom have their note on self-billing', () => {

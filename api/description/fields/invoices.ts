@@ -23,7 +23,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
     'Takes the place of the notes that were written on the invoice. They are printed, and fixed once it is FINAL.',
   'Invoice.type': 'What the document is.',
   'InvoicePreview.type': 'What the document is.',
-  billing_type: 'Always DEFAULT.',
+  billing_type:
+    'DEFAULT: the billing entity sells to the customer. SELF_BILLING: it invoices itself for what the customer supplies.',
   invoice_number: 'The number, unique for the platform and environment. Null until the invoice is FINAL.',
   period_start: 'Start of the billing period, inclusive.',
   period_end: 'End of the billing period, exclusive.',
@@ -139,6 +140,11 @@ export const INVOICES: Readonly<Record<string, string>> = {
     'The same amounts in the currency of the tax authority. Absent where no tax is charged, where the invoice is in that currency, and where the platform has no exchange rate for it.',
   'InvoiceTaxCategory.name': 'What the tax is called on the invoice.',
   'InvoicePeriodTaxCategory.name': 'What the tax is called on the invoice.',
+  'InvoicePeriodTaxCategory.rates':
+    'The tax of each authority. They add up to the `tax_amount` here, so over several lines a cent may stand with another authority than in the summary of the invoice.',
+  'InvoicePeriodTaxCategory.notes': 'Why tax applies, or does not.',
+  'InvoicePeriodTaxCategory.local_amounts':
+    'The same in the currency of the tax authority, where the invoice is in another one.',
   category: 'The tax category: STANDARD, NO_TAX or EXEMPT.',
   notes: 'Sentences that must stand on the invoice, such as for reverse charge.',
   country_code: 'The country whose tax applies.',
@@ -250,6 +256,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   tier_lower_bound: 'The start of the tier, exclusive.',
   price_bound: 'Which bound of the price decided the amount.',
   meter_value_share_of_total: 'The part of the quantity that belongs to this sub line, from 0 to 1.',
+  meter_value_share_of_processing_only_customer_total:
+    'The part of this customer in what all customers other than that of the subscription used, from 0 to 1.',
   proration: 'The part of the period that is billed.',
   covered_days: 'Days that are billed.',
   days: 'Days of the whole period.',
@@ -261,12 +269,15 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'IngestDataSummary.amount_in_pricing_currency':
     'The same in the currency of the price, each event at the exchange rate of its time.',
   'IngestDataSummary.count': 'How many events it counted.',
+  'IngestDataSummary.ratio': 'Its part of the usage in all currencies, from 0 to 1.',
   report_meter_values:
     'Usage that the line shows and does not bill: the report calculations of the item, one entry a currency.',
   'ReportIngestDataSummary.meter_value_calculation_id': 'Id of the calculation.',
   'ReportIngestDataSummary.number': 'What it came to, where numbers are metered.',
   'ReportIngestDataSummary.amount': 'What it came to in this currency, where money is metered.',
   'ReportIngestDataSummary.count': 'How many events it counted.',
+  'ReportIngestDataSummary.ratio':
+    'It divided by the usage that the line bills. Absent where one is a number and the other is money, or money in another currency.',
   'InvoiceDetails.conversion': 'Of usage that is turned into credits: how many, and from what.',
   'PricingItemSummaryPriceDetailsConversion.credits': 'The credits that the usage was turned into.',
   convert_from_meter_value_id:

@@ -13,7 +13,7 @@ import { reprocessOf } from './reprocess-of.ts'
 import type { InvoiceView } from './schema.ts'
 import { isCreditNote } from './settlement.ts'
 import type { InvoiceRow } from './table.ts'
-import { invoiceView, WHOLE_INVOICE } from './view.ts'
+import { invoiceView, WHOLE_INVOICE, wholePeriods } from './view.ts'
 
 /** The whole invoice, with its linked documents, how to pay it, and the periods that were credited in full. */
 export async function wholeInvoice(uow: ReadUow, row: InvoiceRow): Promise<InvoiceView> {
@@ -47,7 +47,7 @@ async function closedPeriods(uow: ReadUow, row: InvoiceRow): Promise<Pick<Invoic
     row.content,
     credits.map(({ content }) => content),
   )
-  return closed.length === 0 ? {} : { closed_periods: closed }
+  return closed.length === 0 ? {} : { closed_periods: wholePeriods({ ...row.content, periods: closed }) }
 }
 
 /** The same for an invoice that was saved in transactions of its own, as it is stored now. */

@@ -33,6 +33,7 @@ import { type DocumentDeps, documentRoutes } from './rendering/routes.ts'
 import { getInvoice } from './repository.ts'
 import { InvoiceView } from './schema.ts'
 import { isPaid, PAYMENT_STATUSES } from './settlement.ts'
+import { subLinesOf } from './sub-lines-of.ts'
 import { invoices } from './table.ts'
 
 const PATH = '/v1/invoices'
@@ -169,8 +170,19 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     method: 'GET',
     url: `${PATH}/:id`,
     params: IdParams,
-    query: Shape({}),
+    query: Shape({
+      processing_only_customer_id: Optional(
+        Type.String({
+          ...{ minLength: 1, maxLength: 255 },
+          description: 'Id of a customer: of sub lines that belong to customers, only its own are shown.',
+        }),
+      ),
+    }),
     response: InvoiceView,
-    handle: async (uow, { params }) => await wholeInvoice(uow, await getInvoice(uow, idOf('invo', params.id))),
+    handle: async (uow, { params, query }) =>
+      subLinesOf(
+        await wholeInvoice(uow, await getInvoice(uow, idOf('invo', params.id))),
+        query['processing_only_customer_id'],
+      ),
   })
 }

@@ -13,7 +13,9 @@ import {
   Money,
   type PriceDetails,
   type SubLine,
+  TaxAmounts,
   TaxCategoryShare,
+  TaxRate,
   Text,
   TextOrNull,
   UsedExchangeRate,
@@ -23,19 +25,6 @@ import { PAYMENT_STATUSES } from './settlement.ts'
 
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
-
-/** In the currency of the tax authority, where the invoice is in another one and charges tax. */
-const TaxAmounts = Type.Object(
-  {
-    base_amount: Money,
-    tax_amount: Money,
-    total_amount: Money,
-    used_exchange_rate: UsedExchangeRate,
-    /** Whether documents show them. */
-    display: Type.Boolean(),
-  },
-  { title: 'InvoiceTaxAmounts' },
-)
 
 const TaxCategorySummary = Type.Object(
   {
@@ -47,7 +36,7 @@ const TaxCategorySummary = Type.Object(
     name: Text,
     category: TaxCategory,
     notes: Type.Array(Text),
-    rates: Type.Array(Type.Object({ name: Text, percentage: Text, tax_amount: Money }, { title: 'InvoiceRate' })),
+    rates: Type.Array(TaxRate),
   },
   { title: 'InvoiceTaxCategory' },
 )

@@ -6,6 +6,7 @@ import type { Instant } from '../../../shared/time.ts'
 import { couponsOf } from './coupons-of.ts'
 import { isAnswered } from './document/engine-question.ts'
 import { zoneNamed } from './document/invoice-dates.ts'
+import { withTaxes } from './document/shown-taxes.ts'
 import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
@@ -14,6 +15,7 @@ import type { InvoiceRow } from './table.ts'
 
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
+export const WITHOUT_PERIODS: InvoiceParts = { periods: false, lines: false }
 
 /**
  * The view of an invoice at this time, with or without its periods and their lines; without them, they need not have been read.
@@ -85,8 +87,30 @@ export function invoiceView(
     ...(wallet_balances && isIssued ? { wallet_balances } : {}),
     notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(row.content) : {}),
-    ...(parts.periods ? { periods: parts.lines ? shownPeriods(periods) : periods.map(withoutLines) } : {}),
+    ...(parts.periods
+      ? { periods: parts.lines ? wholePeriods(row.content) : withTaxes(row.content).map(withoutLines) }
+      : {}),
   }
+}
+
+type Content = InvoiceRow['content']
+type Whole = Pick<Content, 'periods' | 'tax_categories' | 'processing_only_customers'>
+
+const shownOf = new WeakMap<Content['periods'], Whole>()
+
+/**
+ * The periods with everything that they show besides what is stored. Of the same content they are the same object: a change of an
+ * invoice is stored by what differs between two views of it, and what both share is neither written out nor compared.
+ */
+export function wholePeriods(content: Whole): Content['periods'] {
+  const { periods, tax_categories, processing_only_customers } = content
+  const known = shownOf.get(periods)
+  if (known?.tax_categories === tax_categories && known.processing_only_customers === processing_only_customers)
+    return known.periods
+  const made = shownPeriods({ ...content, periods: withTaxes(content) })
+  const others = processing_only_customers ? { processing_only_customers } : {}
+  shownOf.set(periods, { periods: made, tax_categories, ...others })
+  return made
 }
 
 /** Which invoice a credit note credits, where its links were read. */

@@ -178,8 +178,30 @@ describe('a parent and two customers that only process', () => {
     const ids = first?.['sub_lines'].map((sub: Row) => sub['processing_only_customer_id'])
     expect([ids[0], new Set(ids)]).toEqual([parent['id'], new Set([parent['id'], alpha['id'], beta['id']])])
 
-    // The trace of a child's event names what of its parent bills it.
-    const { links } = await succeed(tenant, 'GET', `/v1/events/${ofAlpha.reference}/event_trace`)
+    // The parts of the children in what they use together, without the parent, whose line has none.
+    const among = first?.['sub_lines'].map((sub: Row) => [
+      sub['processing_only_customer_id'],
+      sub['details'].meter_value_share_of_processing_only_customer_total ?? null,
+    ])
+    expect(among[0]).toEqual([parent['id'], null])
+    const parts = among.slice(1).map(([, part]: [string, string]) => Number(part))
+    expect(parts.reduce((a: number, b: number) => a + b)).toBeCloseTo(1, 10)
+    expect(Math.min(...parts)).toBeGreaterThan(0)
+    const ofAlphaAlone = `/v1/invoices/${final?.['id']}?processing_only_customer_id=${alpha['id']}`
+    const [line] = linesIn(await succeed(tenant, 'GET', ofAlphaAlone))
+    expect(line?.['sub_lines'].map((sub: Row) => sub['processing_only_customer_id'])).toEqual([alpha['id']])
+
+    // The trace of a child's event names what of its parent bills it, and shows it on request.
+    const tracePath = `/v1/events/${ofAlpha.reference}/event_trace?expand[]=ALL`
+    const { links } = await succeed(tenant, 'GET', tracePath)
+    expect(links[0]).toMatchObject({
+      invoice: { object_type: 'INVOICE', id: final?.['id'] },
+      pricing_plan_subscription: { object_type: 'PRICING_PLAN_SUBSCRIPTION', id: subscription['id'] },
+      product_items: [{ object_type: 'PRODUCT_ITEM', id: links[0].product_item_ids[0] }],
+      meter_value_calculations: [
+        { object_type: 'METER_VALUE_CALCULATION', id: links[0].meter_value_calculation_ids[0] },
+      ],
+    })
     expect(links).toHaveLength(CALCULATIONS.length)
     const lines = linesIn(final)
     for (const link of links) {

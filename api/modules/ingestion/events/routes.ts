@@ -5,6 +5,7 @@ import { actionRoute, intentRoute, type RouteDeps } from '../../../http/route.ts
 import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { amendEventAction } from './amend-event.ts'
 import { deleteEventAction } from './delete-event.ts'
+import { traceExpansions } from './expand-links.ts'
 import { getEvent } from './get-event.ts'
 import { type EventsDeps, listEvents } from './list-events.ts'
 import {
@@ -86,7 +87,7 @@ function traceRoute(app: FastifyInstance, deps: Deps, path: string): void {
     handle: async ({ tenant, actor }, { params, query }) =>
       await traceEvent(deps, tenant, {
         idOrReference: params.id,
-        withCustomer: wantsCustomer(actor, listOf(query['expand[]'])),
+        wanted: traceExpansions(actor, listOf(query['expand[]'])),
       }),
   })
 }

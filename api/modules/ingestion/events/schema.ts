@@ -5,7 +5,11 @@ import { SliceQuery } from '../../../list/slice.ts'
 import { SelectorShape } from '../../../resource/selector.ts'
 import { Amount, DecimalText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { LIST_DEPTH } from '../../../usage/list/list-stored-events.ts'
+import { meterValueCalculationResource } from '../../catalog/meters/meter-value-calculation.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
+import { InvoiceView } from '../../invoices/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import { NOT_MATCHED_VARIANTS } from './decide-billing.ts'
 
 const Key = Optional(Type.String({ minLength: 1, maxLength: 255 }))
@@ -159,14 +163,18 @@ export const EventTraceView = Type.Object(
         object_type: Type.Literal('EVENT_TRACE_LINK'),
         id: Type.String(),
         meter_value_calculation_ids: Type.Array(Type.String()),
+        meter_value_calculations: Type.Optional(Type.Array(meterValueCalculationResource.view)),
         product_item_ids: Type.Array(Type.String()),
+        product_items: Type.Optional(Type.Array(productItemResource.view)),
         pricing_plan_subscription_id: Type.String(),
+        pricing_plan_subscription: Type.Optional(Nullable(subscriptionResource.view)),
         attributed_by: Type.Enum(['ID', 'REFERENCE', 'EVENT_SELECTOR', 'CUSTOMER_SELECTOR', 'ONLY', 'LATEST'], {
           description:
             'What decided that it is this subscription: what the event names, a selector, or there being no other.',
         }),
         pricing_item_config_id: Type.String(),
         invoice_id: Nullable(Type.String({ description: 'Null before there is one, or when several may collect it.' })),
+        invoice: Type.Optional(Nullable(InvoiceView)),
         invoice_line_id: Nullable(
           Type.String({ description: 'Its line on that invoice as it is now; null before the invoice has one.' }),
         ),

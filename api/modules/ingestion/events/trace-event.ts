@@ -9,6 +9,7 @@ import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { findInvoice } from '../../invoices/repository.ts'
+import { expandLinks, type TraceExpansion } from './expand-links.ts'
 import { findEvent, hashesFor, noEvent } from './get-event.ts'
 import type { EventsDeps } from './list-events.ts'
 import { type EventFacts, loadFacts, type RatedOnce } from './load-facts.ts'
@@ -24,7 +25,7 @@ const RETRY_AFTER_S = 2
 export async function traceEvent(
   deps: EventsDeps,
   tenant: Tenant,
-  of: { readonly idOrReference: string; readonly withCustomer: boolean },
+  of: { readonly idOrReference: string; readonly wanted: ReadonlySet<TraceExpansion> },
 ): Promise<Row> {
   const event = await findEvent(deps, tenant, hashesFor(tenant, of.idOrReference))
   if (!event) throw noEvent(of.idOrReference)
@@ -36,7 +37,8 @@ export async function traceEvent(
   const { storedAt } = event
   return await readTenant(deps.database, tenant, async uow => {
     const facts = await loadFacts(uow, [event])
-    const [view] = await viewEvents(uow, [event], { withCustomer: of.withCustomer, facts })
+    const withCustomer = of.wanted.has('customer')
+    const [view] = await viewEvents(uow, [event], { withCustomer, facts })
     if (!view) throw new Error('one event has one view')
     const { customer, ...meter_data } = view
     const billed = !event.deleted && view.processed_details.type === 'DEFAULT'
@@ -46,18 +48,18 @@ export async function traceEvent(
       meter_data_id: view.id,
       meter_data,
       customer_id: view.customer_id,
-      ...(of.withCustomer ? { customer } : {}),
+      ...(withCustomer ? { customer } : {}),
       received_time: formatInstant(event.receivedAt),
       ingest_time: takenAt === null ? null : formatInstant(takenAt),
       processed_time: storedAt === null ? null : formatInstant(storedAt),
       amendments: await viewAmendments(uow, event, amendments),
-      links: billed ? await linksOf(uow, event, facts) : [],
+      links: billed ? await expandLinks(uow, await linksOf(uow, event, facts), of.wanted) : [],
     }
   })
 }
 
 /** One link for each price configuration that rates something the event carries. */
-async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts): Promise<Row[]> {
+async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts) {
   const places = facts.ratedPlaces(event)
   const invoices = await invoicesAt(uow, event, places)
   const carried = new Set([...event.values.map(value => value.reference), ...Object.keys(event.properties)])

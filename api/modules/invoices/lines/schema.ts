@@ -27,19 +27,6 @@ const Conditions = Type.Object({
     }),
   ),
 })
-/** The part of a tax summary that a line, a group or a period accounts for. */
-export const TaxCategoryShare = Type.Object(
-  {
-    base_amount: Money,
-    tax_amount: Money,
-    total_amount: Money,
-    percentage: Text,
-    name: Text,
-    category: TaxCategory,
-  },
-  { title: 'InvoicePeriodTaxCategory' },
-)
-
 export const BandDetails = Type.Object(
   {
     amount: Optional(Money),
@@ -77,13 +64,26 @@ export const MeterValue = Type.Object(
 )
 
 const ReportedMeterValue = Type.Object(
-  { meter_value_calculation_id: Text, number: Optional(Text), amount: Optional(Money), count: Text },
+  {
+    meter_value_calculation_id: Text,
+    number: Optional(Text),
+    amount: Optional(Money),
+    count: Text,
+    /** Its part of the usage that the line bills; absent where the two cannot be compared. */
+    ratio: Optional(Text),
+  },
   { title: 'ReportIngestDataSummary' },
 )
 
 /** Money that was metered in one currency, and its worth in the currency of the price. */
 const ConvertedMeterValue = Type.Object(
-  { amount: Money, amount_in_pricing_currency: Money, count: Type.Integer() },
+  {
+    amount: Money,
+    amount_in_pricing_currency: Money,
+    count: Type.Integer(),
+    /** Its part of the usage of all currencies. */
+    ratio: Optional(Text),
+  },
   { title: 'IngestDataSummary' },
 )
 
@@ -111,6 +111,37 @@ export const WalletBalanceDetails = Type.Object(
 export const UsedExchangeRate = Type.Object(
   { currency: Text, base_currency: Text, rate: Text, rate_timestamp: Text, source: Text },
   { title: 'UsedExchangeRate' },
+)
+
+/** In the currency of the tax authority, where the invoice is in another one and charges tax. */
+export const TaxAmounts = Type.Object(
+  {
+    base_amount: Money,
+    tax_amount: Money,
+    total_amount: Money,
+    used_exchange_rate: UsedExchangeRate,
+    /** Whether documents show them. */
+    display: Type.Boolean(),
+  },
+  { title: 'InvoiceTaxAmounts' },
+)
+/** The tax of one authority. */
+export const TaxRate = Type.Object({ name: Text, percentage: Text, tax_amount: Money }, { title: 'InvoiceRate' })
+
+/** The part of a tax summary that a line, a group or a period accounts for. What is optional follows from the summary. */
+export const TaxCategoryShare = Type.Object(
+  {
+    base_amount: Money,
+    tax_amount: Money,
+    total_amount: Money,
+    percentage: Text,
+    name: Text,
+    category: TaxCategory,
+    local_amounts: Optional(TaxAmounts),
+    notes: Optional(Type.Array(Text)),
+    rates: Optional(Type.Array(TaxRate)),
+  },
+  { title: 'InvoicePeriodTaxCategory' },
 )
 
 export const PriceDetails = Type.Object({
@@ -149,6 +180,8 @@ export const PriceDetails = Type.Object({
   ),
   /** For a customer's sub line: its share of the usage that the line rates, from 0 to 1. */
   meter_value_share_of_total: Optional(Text),
+  /** The same among the customers other than the subscription's own, whose sub line has none. */
+  meter_value_share_of_processing_only_customer_total: Optional(Text),
   description: Text,
   proration: Optional(Type.Object({ covered_days: Type.Integer(), days: Type.Integer() })),
   pricing_scale: Optional(Type.Object({ numerator: Text, denominator: Text })),

@@ -1,9 +1,19 @@
 // What a line shows besides what is stored: of a band the included volume that went before it, and of a meter value its part of the
 // whole. Both follow from other members of the line, so that what FINAL invoices store, and are verified by, does not grow.
-import { type Decimal, decimal, decimalOfInteger, max, min, plain, quotient, ZERO } from '../../../../shared/decimal.ts'
-import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView } from '../schema.ts'
+import {
+  type Decimal,
+  decimal,
+  decimalOfInteger,
+  max,
+  min,
+  plain,
+  quotient,
+  sum,
+  ZERO,
+} from '../../../../shared/decimal.ts'
+import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView, SubLineView } from '../schema.ts'
 
-type Periods = InvoiceContent['periods']
+type Reported = NonNullable<PriceDetailsView['report_meter_values']>[number]
 
 const PLACES = 12
 
@@ -46,11 +56,51 @@ function withParts(details: PriceDetailsView, total: Decimal | null): PriceDetai
   return { ...details, meter_value: withRatio(value, ratioOf(decimalOfInteger(covered_days), decimalOfInteger(days))) }
 }
 
-function shownLine(line: LineView): LineView {
+/** Of usage in several currencies the part of each, and of reported usage its part of what the line bills. */
+function withRatios(details: PriceDetailsView): PriceDetailsView {
+  const { meter_values: values, report_meter_values: reports, meter_value: billed } = details
+  const total = sum((values ?? []).map(value => decimal(value.amount_in_pricing_currency.quantity)))
+  const ratio = (part: Decimal, of: Decimal) => ({ ratio: ratioOf(part, of) })
+  const isAlike = (report: Reported): boolean =>
+    billed !== undefined && report.amount?.currency === billed.amount?.currency && !quantityOf(billed).eq(ZERO)
+  return {
+    ...details,
+    ...(values && {
+      meter_values: values.map(value => ({
+        ...value,
+        ...(total.eq(ZERO) ? {} : ratio(decimal(value.amount_in_pricing_currency.quantity), total)),
+      })),
+    }),
+    ...(reports && {
+      report_meter_values: reports.map(report => ({
+        ...report,
+        ...(billed && isAlike(report) ? ratio(quantityOf(report), quantityOf(billed)) : {}),
+      })),
+    }),
+  }
+}
+
+/** Of the sub lines of customers other than the subscription's own, the part of each in what these have together. */
+function withShares(sub_lines: readonly SubLineView[], others: ReadonlySet<string>): SubLineView[] {
+  const shareOf = ({ processing_only_customer_id: id, details }: SubLineView): Decimal | null => {
+    const share = details.meter_value_share_of_total
+    return id !== undefined && others.has(id) && share !== undefined ? decimal(share) : null
+  }
+  const total = sum(sub_lines.map(sub => shareOf(sub) ?? ZERO))
+  return sub_lines.map(sub => {
+    const share = shareOf(sub)
+    if (share === null || total.eq(ZERO)) return sub
+    const part = ratioOf(share, total)
+    return { ...sub, details: { ...sub.details, meter_value_share_of_processing_only_customer_total: part } }
+  })
+}
+
+function shownLine(line: LineView, others: ReadonlySet<string>): LineView {
   const { details, sub_lines } = line
-  if (!sub_lines?.length && !details.included_volume_details && !details.proration) return line
+  const hasRatios = details.meter_values || details.report_meter_values
+  if (!sub_lines?.length && !details.included_volume_details && !details.proration && !hasRatios) return line
   const volume = usedVolume(details)
-  const shown = withParts(withVolume(details, volume), null)
+  const shown = withRatios(withParts(withVolume(details, volume), null))
   if (!sub_lines) return { ...line, details: shown }
   const total = details.meter_value ? quantityOf(details.meter_value) : null
   // Bands share one volume, which goes before the first of them; each value of a split price has its own.
@@ -61,22 +111,16 @@ function shownLine(line: LineView): LineView {
     if (sub.details.band) seen.add(key)
     return { ...sub, details: withParts(withVolume(sub.details, own), total) }
   })
-  return { ...line, details: shown, sub_lines: subLines }
+  return { ...line, details: shown, sub_lines: withShares(subLines, others) }
 }
 
-const shown = new WeakMap<Periods, Periods>()
-
-/**
- * The periods with what their lines show. Of the same periods they are the same object: a change of an invoice is stored by what
- * differs between two views of it, and what both share is neither written out nor compared.
- */
-export function shownPeriods(periods: Periods): Periods {
-  const known = shown.get(periods)
-  if (known) return known
-  const made = periods.map(period => ({
+/** The periods with what their lines show. */
+export function shownPeriods(
+  content: Pick<InvoiceContent, 'periods' | 'processing_only_customers'>,
+): InvoiceContent['periods'] {
+  const others = new Set((content.processing_only_customers ?? []).map(({ id }) => id))
+  return content.periods.map(period => ({
     ...period,
-    groups: period.groups.map(group => ({ ...group, lines: group.lines.map(shownLine) })),
+    groups: period.groups.map(group => ({ ...group, lines: group.lines.map(line => shownLine(line, others)) })),
   }))
-  shown.set(periods, made)
-  return made
 }

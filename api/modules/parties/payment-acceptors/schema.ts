@@ -9,7 +9,10 @@ export const BankAccount = Shape({
   bank_name: Optional(Nullable(Type.String({ maxLength: 255 }))),
 })
 
-export const CustomRedirect = Shape({ url: Type.String({ maxLength: 2_000 }) })
+export const CustomRedirect = Shape(
+  { url: Type.String({ maxLength: 2_000 }) },
+  { title: 'PaymentAcceptorCustomRedirect' },
+)
 
 export type BankAccount = Static<typeof BankAccount>
 export type CustomRedirect = Static<typeof CustomRedirect>

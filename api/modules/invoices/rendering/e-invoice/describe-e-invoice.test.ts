@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readEngineAnswer } from '../../../../../shared/billing/tax-engine.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
-import { eur, metered, recurring } from '../../../billing/testing/example-inputs.ts'
+import { eur, exampleInputs, metered, recurring } from '../../../billing/testing/example-inputs.ts'
+import { keyOf, questionOf } from '../../document/engine-question.ts'
+import type { Parties } from '../../document/parties.ts'
 import type { InvoiceView } from '../../schema.ts'
 import { exampleDocument } from '../testing/example-document.ts'
 import { describeEInvoice } from './describe-e-invoice.ts'
@@ -341,4 +344,45 @@ test.each<[string, Partial<EInvoice>]>([
   ['BR-S-5', { lines: firstLine ? [{ ...firstLine, vat: { category: 'E', rate: decimal('21') } }] : [] }],
 ])('a file that breaks %s is found out', (name, broken) => {
   expect(brokenRules({ ...valid, ...broken }).map(({ message }) => message.split(':')[0])).toContain(name)
+})
+
+describe('tax by an engine outside', () => {
+  const NO_PARTY = { line1: null, line2: null, city: null, postal_code: null, state: null }
+  /** The first example as an engine that gave this answer would have it. */
+  const answered = (json: object, customer: Record<string, unknown> = {}): EInvoice => {
+    const between = exampleInputs({ items: [recurring('100')], start: '2026-01-01T00:00:00Z' })
+    const parties = {
+      customer: {
+        ...between.customer,
+        type: 'ORGANIZATION',
+        organization: { legal_name: 'Acme', registered_address: { ...NO_PARTY, country: 'NL' }, ...customer },
+      },
+      billing_entity: { ...between.billing_entity, ...SELLER, tax_settings: { provider: 'EXTERNAL' } },
+    } as unknown as Parties
+    const answer = readEngineAnswer(json)
+    const answers = ['2026-01-31', '2026-02-01'].map(on => {
+      const key = keyOf(questionOf({ parties, on: on as never, billingType: 'DEFAULT', country: 'NL' }))
+      return { key, on, as_of: on, answer, fault: null }
+    })
+    const view = exampleDocument({
+      items: [recurring('100')],
+      seller: parties.billing_entity as never,
+      customer: parties.customer as never,
+      inputs: { tax_answers: answers },
+    })
+    expect(view.validation_result.filter(({ status }) => status === 'ERROR')).toEqual([])
+    return describeEInvoice(view, PRESENTATION)
+  }
+
+  test('a supply that is taxed at zero is of the category Z, with that rate and no reason', () => {
+    const found = answered({ treatment: 'TAXED', rates: [{ name: 'VAT', percentage: '0' }] })
+    expect(summary(found).slice(-2)).toEqual(['Z 0: 0 of 100', 'due 100 - 0 = 100'])
+    expect(brokenRules(found)).toEqual([])
+  })
+
+  test('an exempt customer keeps its own note as the reason', () => {
+    const found = answered({ treatment: 'EXEMPT' }, { tax_exempt_note: 'Article 132' })
+    expect(summary(found).slice(-2)).toEqual(['E 0: 0 of 100 (Article 132)', 'due 100 - 0 = 100'])
+    expect(brokenRules(found)).toEqual([])
+  })
 })

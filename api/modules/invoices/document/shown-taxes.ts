@@ -1,0 +1,71 @@
+// What periods, groups and lines show of their tax besides what is stored: the rate of each authority, the notes, and the amounts in
+// the currency of the authority. All follows from the tax summaries of the invoice, so that what FINAL invoices store does not grow.
+import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { allocate, amount, moneyView, toMoney } from '../../../../shared/money.ts'
+import type { InvoiceContent, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
+import { type LocalRate, localAmounts, rateOfAmounts } from './local-amounts.ts'
+
+type Taxed = { readonly tax_categories: TaxShareView[] }
+type Summary = { readonly of: TaxCategoryView; readonly rate: LocalRate | null }
+
+const keyOf = ({ category, name, percentage }: Pick<TaxShareView, 'category' | 'name' | 'percentage'>): string =>
+  `${category} ${percentage} ${name}`
+
+const isMoney = ({ quantity, currency }: MoneyView): boolean =>
+  toMoney(amount(quantity, currency)).quantity.eq(decimal(quantity))
+
+/** The tax of each authority. They add up to the tax: to the cent where that is in cents. */
+function ratesOf({ tax_amount: tax }: TaxShareView, rates: TaxCategoryView['rates']): TaxCategoryView['rates'] {
+  const weights = rates.map(({ percentage }) => decimal(percentage))
+  const whole = sum(weights)
+  if (rates.length < 2 || whole.eq(ZERO)) return rates.map(rate => ({ ...rate, tax_amount: tax }))
+  const of = (quantity: Decimal): MoneyView => ({ quantity: plain(quantity), currency: tax.currency })
+  if (!isMoney(tax))
+    return rates.map((rate, place) => ({
+      ...rate,
+      tax_amount: of(
+        decimal(tax.quantity)
+          .times(weights[place] ?? ZERO)
+          .div(whole),
+      ),
+    }))
+  const parts = allocate(toMoney(amount(tax.quantity, tax.currency)), weights)
+  return rates.map((rate, place) => ({ ...rate, tax_amount: parts[place] ? moneyView(parts[place]) : tax }))
+}
+
+function shownShare(share: TaxShareView, summaries: ReadonlyMap<string, Summary>): TaxShareView {
+  const found = summaries.get(keyOf(share))
+  if (!found) return share
+  const { base_amount: base, tax_amount: tax } = share
+  const isWhole = base.quantity === found.of.base_amount.quantity && tax.quantity === found.of.tax_amount.quantity
+  const { local_amounts, notes, rates } = found.of
+  const local = found.rate && {
+    ...{ base: decimal(base.quantity), tax: decimal(tax.quantity), currency: base.currency },
+  }
+  return {
+    ...share,
+    ...(isWhole
+      ? local_amounts && { local_amounts }
+      : found.rate && local && { local_amounts: localAmounts(found.rate, local) }),
+    notes,
+    rates: isWhole ? rates : ratesOf(share, rates),
+  }
+}
+
+/** The periods with the taxes of each period, group and line as the summaries of the invoice say them. */
+export function withTaxes({
+  periods,
+  tax_categories,
+}: Pick<InvoiceContent, 'periods' | 'tax_categories'>): InvoiceContent['periods'] {
+  const summaries = new Map(
+    tax_categories.map(of => [keyOf(of), { of, rate: rateOfAmounts(of.local_amounts) }] as const),
+  )
+  const taxed = <T extends Taxed>(part: T): T => ({
+    ...part,
+    tax_categories: part.tax_categories.map(share => shownShare(share, summaries)),
+  })
+  return periods.map(period => ({
+    ...taxed(period),
+    groups: period.groups.map(group => ({ ...taxed(group), lines: group.lines.map(taxed) })),
+  }))
+}
