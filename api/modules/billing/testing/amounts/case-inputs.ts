@@ -213,25 +213,39 @@ export const idsOf = ({ prices }: Case): CaseIds => {
 
 const COLLECTED = ['CA_GST_HST', 'CA_QST', 'CA_PST_BC', 'CA_PST_MB', 'CA_PST_SK'] as const
 
-/** A Dutch sale, unless a case gives a percentage, as between two parties in the US, or a province of Canada. */
+/**
+ * A Dutch sale, unless a case gives a percentage, as between two parties in the US, a province of Canada, or `parties`: the country of
+ * the seller and of the customer, and what else decides.
+ */
 function partiesOf({ settings }: Case, inputs: BillingInputs): Pick<BillingInputs, 'customer' | 'billing_entity'> {
   const { customer, billing_entity } = inputs
   const province = settings.get('province')
-  const address = province === undefined ? { country: 'US' } : { country: 'CA', state: province }
-  const isAbroad = province !== undefined || settings.has('tax')
-  const registered_address = isAbroad ? address : { country: 'NL' }
-  const tax_ids = COLLECTED.map(type => ({ type, id: '1' }))
+  const [seller, buyer, ...said] = settings.get('parties')?.split(' ') ?? []
+  const country = province === undefined ? (settings.has('tax') ? 'US' : 'NL') : 'CA'
+  const state = province === undefined ? {} : { state: province }
+  const registered_address = { country: buyer ?? country, ...state }
   const exempt = settings.get('exempt')
+  const organization = {
+    ...customer.organization,
+    registered_address,
+    ...(said.includes('no-id') ? { tax_id: null } : {}),
+    ...(said.includes('tax-exempt') ? { tax_exempt: true } : {}),
+    ...(exempt === undefined ? {} : { tax_exempt_percentage: exempt }),
+  }
+  const individual = { residential_address: registered_address }
   return {
-    customer: {
-      ...customer,
-      organization: {
-        ...customer.organization,
-        registered_address,
-        ...(exempt === undefined ? {} : { tax_exempt_percentage: exempt }),
-      },
+    customer: said.includes('person')
+      ? { ...customer, type: 'INDIVIDUAL', organization: null, individual }
+      : { ...customer, organization },
+    billing_entity: {
+      ...billing_entity,
+      registered_address: { country: seller ?? country, ...state },
+      ...(province ? { tax_ids: COLLECTED.map(type => ({ type, id: '1' })) } : {}),
+      ...(said.includes('local-vat') ? { tax_settings: { apply_local_vat_for_missing_tax_id: true } } : {}),
+      ...(said.includes('registered')
+        ? { tax_registrations: [{ tax_id: '1', registered_address: { country: buyer ?? country } }] }
+        : {}),
     },
-    billing_entity: { ...billing_entity, registered_address, ...(province ? { tax_ids } : {}) },
   }
 }
 

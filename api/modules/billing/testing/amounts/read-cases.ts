@@ -11,7 +11,18 @@
 // The last lines are the invoices that charge something, in order: their lines, then net, tax and gross.
 import { readFileSync } from 'node:fs'
 
-const SETTINGS = ['from', 'to', 'every', 'currency', 'tax', 'exempt', 'province', 'gross', 'unrounded'] as const
+const SETTINGS = [
+  'from',
+  'to',
+  'every',
+  'currency',
+  'tax',
+  'exempt',
+  'province',
+  'parties',
+  'gross',
+  'unrounded',
+] as const
 type Setting = (typeof SETTINGS)[number]
 export const CLAUSES = ['markup', 'discount', 'coupon', 'minimum', 'wallet'] as const
 
