@@ -1,10 +1,12 @@
 // The one door to the outbox: every notice of a change, whichever process makes it, is written here, in the change's transaction.
 import { type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { type EventType, isDeclaredEvent } from '../contracts/event-types.ts'
 import { newId } from '../ids.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Actor, SystemTransaction } from './database.ts'
 import { changedFields, type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
+import { sendAhead } from './transaction.ts'
 
 export type DomainEvent = {
   readonly type: EventType
@@ -21,8 +23,8 @@ export type DomainEvent = {
 const ROWS_MAX = 500
 
 /**
- * Writes the notices of `events` in `of.tenant`, in their order; they become visible to consumers when the transaction commits.
- * `of.at` is when they happened. Throws for a type that no module declares.
+ * Writes the notices of `events` in `of.tenant`, in their order; they become visible to consumers when the transaction commits, which
+ * fails when they cannot be written. `of.at` is when they happened. Throws for a type that no module declares.
  */
 export async function writeNotices(
   tx: SystemTransaction,
@@ -36,15 +38,31 @@ export async function writeNotices(
     return sql`(${id}, ${event.type}, ${event.objectId}, ${data}::json, ${dataIn}, ${changes?.text ?? null}::jsonb,
       ${former?.text ?? null}::jsonb, ${sql.param(former?.fields ?? [])}::text[], ${metadata}::jsonb)`
   })
-  for (let first = 0; first < rows.length; first += ROWS_MAX)
-    await tx.execute(sql`
+  for (let first = 0; first < rows.length; first += ROWS_MAX) {
+    const some = rows.slice(first, first + ROWS_MAX)
+    const statement = sql`
       insert into outbox (platform_id, environment, id, type, object_type, object_id, data, data_in, data_changes, former_values,
         changed_fields, metadata, request_id, actor_id, impersonated_user_id, credential_id, ip, idempotency_key, created_at)
       select ${tenant.platformId}, ${tenant.environment}, id, type, split_part(type, '.', 1), object_id, data, data_in, data_changes,
         former_values, changed_fields, metadata, ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null},
         ${actor.credentialId ?? null}, ${actor.ip ?? null}, ${actor.idempotencyKey ?? null}, ${at}
-      from (values ${sql.join(rows.slice(first, first + ROWS_MAX), sql`, `)})
-        as given (id, type, object_id, data, data_in, data_changes, former_values, changed_fields, metadata)`)
+      from (values ${sql.join(some, sql`, `)})
+        as given (id, type, object_id, data, data_in, data_changes, former_values, changed_fields, metadata)`
+    const { sql: text, params: values } = dialect.sqlToQuery(statement)
+    const name = some.length === 1 ? { name: nameOf(text) } : {}
+    // Nothing is asked of it, and for most changes it is the last statement before the commit.
+    if (!sendAhead(tx, { text, values, ...name })) await tx.execute(statement)
+  }
+}
+
+const dialect = new PgDialect()
+
+const names = new Map<string, string>()
+/** Of the statement that writes one notice: its text is the same but for how it tells the time. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `notice ${names.size}`
+  names.set(text, name)
+  return name
 }
 
 type Body = {

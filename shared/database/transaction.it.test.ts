@@ -7,6 +7,7 @@ import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
 import { asSystem, type Database, inTenant, listen, type ReadUow, readTenant, stateInTenant } from './database.ts'
+import { sendAhead } from './transaction.ts'
 
 const ACTOR = { id: null, requestId: null }
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
@@ -133,4 +134,35 @@ test('one statement commits with its answer, or is undone and tells its fault', 
   expect(await ids()).toEqual(['evnt_s1', 'evnt_s2'])
   expect(await state('select current_platform() as of', [])).toEqual([{ of: 'plat_s' }])
   expect(await readTenant(database, tenant('plat_b'), whose)).toEqual({ platform: 'plat_b', environment: 'LIVE' })
+})
+
+test('what is sent ahead is committed with the rest, and the transaction fails with it', async () => {
+  const insert = `insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
+    values ('plat_h', 'LIVE', $1, 'T', 'T', 't', '{}', now())`
+  const ids = () =>
+    asSystem(worker, 'test', async tx => {
+      const { rows } = await tx.execute(sql`select id from outbox where platform_id = 'plat_h' order by id`)
+      return rows.map(({ id }) => id)
+    })
+  const send = (texts: readonly string[], then: (uow: ReadUow) => Promise<unknown> = async () => 'answered') =>
+    inTenant(database, tenant('plat_h'), ACTOR, async uow => {
+      for (const [index, text] of texts.entries())
+        sendAhead(
+          uow.tx,
+          text === insert ? { text, values: [`evnt_h${index}`], name: 'a notice' } : { text, values: [] },
+        )
+      return await then(uow)
+    })
+  expect(await send([insert, insert])).toBe('answered')
+  expect(await ids()).toEqual(['evnt_h0', 'evnt_h1'])
+  const zero = 'select 1 / (select 0)'
+  await expect(send([insert.replace('$1', "'evnt_h2'"), zero])).rejects.toMatchObject({ code: '22012' })
+  // The fault of what was asked behind it follows from it.
+  await expect(send([zero], whose)).rejects.toMatchObject({ code: '22012' })
+  await expect(send([zero], () => Promise.reject(new Error('its own')))).rejects.toMatchObject({ code: '22012' })
+  const other = insert.replace('$1', "'evnt_h3'")
+  await expect(send([other], () => Promise.reject(new Error('its own')))).rejects.toThrow('its own')
+  expect(await ids()).toEqual(['evnt_h0', 'evnt_h1'])
+  // Nothing of it is left on the connections.
+  expect(await send([], whose)).toEqual({ platform: 'plat_h', environment: 'LIVE' })
 })

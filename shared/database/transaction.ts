@@ -35,16 +35,45 @@ export async function runTransaction<T>(
     () => null,
     (error: unknown) => ({ error }),
   )
+  const tx = transactionOn(client)
+  const ahead: Promise<unknown>[] = []
+  sentAhead.set(tx, { client, ahead })
   try {
-    const result = await work(transactionOn(client))
+    const result = await work(tx)
     await begun
     if (readOnly) endLater(client)
-    else await client.query(COMMIT)
+    // Of a transaction in which a statement failed the commit is a rollback, and does not fail.
+    else await Promise.all([...ahead, client.query(COMMIT)])
     return result
   } catch (error) {
     await client.query('rollback').catch(onLost)
-    throw (await fault)?.error ?? error
+    throw (await fault)?.error ?? (await firstFault(ahead)) ?? error
+  } finally {
+    sentAhead.delete(tx)
   }
+}
+
+const sentAhead = new WeakMap<Transaction, { readonly client: pg.PoolClient; readonly ahead: Promise<unknown>[] }>()
+
+/**
+ * Sends a statement and does not wait for its answer; the transaction fails with it. When nothing else is asked before the commit, both
+ * travel together. `name`: it is prepared under it, once for each connection. Returns false, and sends nothing, in a transaction that
+ * was not begun here.
+ */
+export function sendAhead(tx: Transaction, statement: Statement & { readonly name?: string }): boolean {
+  const own = sentAhead.get(tx)
+  if (!own) return false
+  sendTogether(own.client)
+  const sent = own.client.query({ ...statement, values: [...statement.values] })
+  sent.catch(ignore) // Told when the transaction ends.
+  own.ahead.push(sent)
+  return true
+}
+
+/** Why the first of those that failed did; what was asked after it failed because of it. */
+async function firstFault(ahead: readonly Promise<unknown>[]): Promise<unknown> {
+  const settled = await Promise.allSettled(ahead)
+  return settled.find(each => each.status === 'rejected')?.reason
 }
 
 const COMMIT = 'commit'
