@@ -3,24 +3,29 @@ import type { Tenant } from '../../shared/tenant.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
 
 const ROWS_PER_STATEMENT = 250_000
-const CUSTOMERS = 2_000
+export const EVENT_CUSTOMERS = 2_000
 const PARTITIONS = 4
-const MONTH_MS = 30 * 24 * 3_600_000
+export const MONTH_MS = 30 * 24 * 3_600_000
 
 /** Of the customer with this number. */
 export const eventCustomer = (number: number): string => `sender-${number}`
 
-/** So many events that end at `end`. */
-export async function fillEvents(
-  client: ClickHouseClient,
-  of: { readonly tenant: Tenant; readonly meter: string; readonly events: number; readonly end: number },
-): Promise<void> {
-  const { tenant, meter, events, end } = of
-  for (let first = 0; first < events; first += ROWS_PER_STATEMENT)
+/** So many events that end at `end`, of which those before the one with the number `from` are left out. */
+export type Filled = {
+  readonly tenant: Tenant
+  readonly meter: string
+  readonly events: number
+  readonly end: number
+  readonly from?: number
+}
+
+export async function fillEvents(client: ClickHouseClient, of: Filled): Promise<void> {
+  const { tenant, meter, events, end, from = 0 } = of
+  for (let first = from; first < events; first += ROWS_PER_STATEMENT)
     await client.command({
       query: `INSERT INTO usage_events SELECT lower(hex(sipHash128(n, 'read'))), substring(lower(hex(sipHash128(n))), 1, 16),
           {platform:String}, {environment:String}, concat('read-', toString(n)),
-          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${CUSTOMERS})), {meter:String}, at, at,
+          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${EVENT_CUSTOMERS})), {meter:String}, at, at,
           ['units', 'hits'], [toDecimal128(n % 1000 / 8, 12), toDecimal128(1, 12)], ['', ''],
           map('kind', concat('kind-', toString(n % 5))), '', n % ${PARTITIONS}, intDiv(n, 50) + 1, n % 50, intDiv(n, 50) + 1, 0
         FROM (SELECT number + {first:UInt64} AS n,

@@ -1,6 +1,6 @@
 // node dist/bench/reads/main.js [events [name [invoices]]]: what reads of the api cost in processor time of all processes, beside a bare
-// Fastify route over the same database in the same run, on a platform with so many events (a million by default) and a hundred invoices,
-// or so many more over a year.
+// Fastify route over the same database in the same run, on a platform with so many events (a million by default; of more than five
+// million only the newest are more than entries of lists) and a hundred invoices, or so many more over a year.
 import { Pool } from 'undici'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { caller, copyCustomers, makeTemplate, meterReference } from '../billing-run/platform.ts'
@@ -10,11 +10,14 @@ import { type Running, startModule } from '../processes.ts'
 import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
 import { eventCustomer, fillEvents } from './fill-events.ts'
+import { fillRecords } from './fill-records.ts'
 import { invoiceReads } from './invoice-reads.ts'
 import { fillInvoices, makeInvoices } from './make-invoices.ts'
 import type { Read } from './read.ts'
 
 const EVENTS = 1_000_000
+/** More are filled into the tables alone that lists read. */
+const WHOLE_EVENTS_MAX = 5_000_000
 const CUSTOMERS = 60
 const INVOICES_OF_A_CUSTOMER = 50
 /** Of each read, after as many that do not count, in which its code is compiled. */
@@ -61,7 +64,8 @@ try {
     await fillInvoices(setup.databaseUrl, { invoices, end: now })
   }
   const client = createClickHouse(clickhouseUrl, DATABASE)
-  await fillEvents(client, { tenant: setup.tenant, meter: meterReference(0), events, end: now })
+  const fill = events > WHOLE_EVENTS_MAX ? fillRecords : fillEvents
+  await fill(client, { tenant: setup.tenant, meter: meterReference(0), events, end: now })
   await client.close()
 
   const get = (path: string) => call('GET', path) as Promise<unknown> as Promise<{ data: { id: string }[] }>
