@@ -207,6 +207,11 @@ describe('is refused', () => {
     expect(parsePriceConfig({ ...input, block_rounding: 'NONE' }, { metric }).kind).toBe('ok')
   })
 
+  test('not in one tier alone, which takes all events', () => {
+    const input = tiers({ amount: eur('1'), block_size: { count: '10' } })
+    expect(parsePriceConfig({ ...input, block_rounding: 'UP' }, { metric: 'AMOUNT' }).kind).toBe('ok')
+  })
+
   test('by another name', () => {
     const input = { pricing_type: 'FLAT', bands: [{ amount: eur('1') }], block_rounding: 'CEILING' }
     expect(parsePriceConfig(input, { metric: 'NUMBER' })).toMatchObject({ fault: { field: 'block_rounding' } })

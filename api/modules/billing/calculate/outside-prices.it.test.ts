@@ -1,5 +1,6 @@
 // Prices as other billing systems say them, tried through the API: each quantity costs there what it costs here.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogOf } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi } from '../../../testing/harness.ts'
 import { configOfForm, quantityOfForm } from './testing/outside-form.ts'
 import { OUTSIDE_PRICES, ROUNDED_ABROAD } from './testing/outside-prices.ts'
@@ -34,4 +35,12 @@ test.each(ROUNDED_ABROAD)('exact, and rounded by the decimals of the currency: %
     meter_values: [{ number }],
   })
   expect([found?.amount.quantity, found?.rounded_amount.quantity]).toEqual([exact, rounded])
+})
+
+test('a price that is saved keeps how its blocks are rounded', async () => {
+  const { answer } = await catalogOf(api.tenants.aLive).draft(configOfForm('FLAT block_rounding=DOWN at:10 block:1000'))
+  const { id, ...config } = answer.body['items'][0].configs[0]
+  expect(config).toMatchObject({ pricing_type: 'FLAT', block_rounding: 'DOWN' })
+  const [found] = await calculationsOf({ pricing_item_config_id: id, meter_values: [{ number: '3450' }] })
+  expect(found?.amount.quantity).toBe('30')
 })

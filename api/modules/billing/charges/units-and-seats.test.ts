@@ -74,6 +74,13 @@ describe('an item that is sold once', () => {
     expect(sources[1]).not.toHaveProperty('one_off')
   })
 
+  test('in packs costs those that its units take', () => {
+    const pack = [{ fixed_amount: eur('5'), amount: eur('20'), block_size: { number: '5' } }]
+    expect(lines([sold('ONE_OFF', pack, { default_units: { number: '7' }, block_rounding: 'UP' })])).toEqual([
+      ['2026-03-11..2026-04-01 45.00'],
+    ])
+  })
+
   test('says its units', () => {
     const items = [sold('ONE_OFF', unit, { default_units: { number: '3' } })]
     const [invoice] = exampleInvoices(exampleInputs({ start, items }), 1)
@@ -99,6 +106,32 @@ describe('an item that is charged by seats', () => {
     expect(lines([tiered], 2)[1]).toEqual(['2026-04-01..2026-05-01 44.00'])
     const yearly = seats('3', { pricing_period: { type: 'YEAR', value: 1 } })
     expect(lines([yearly], 2)[1]).toEqual(['2026-04-01..2026-05-01 2.50'])
+  })
+
+  test('in packs costs the packs that its seats take, and a rise in advance those that it adds', () => {
+    const packs = (config: Partial<ConfigInput>) =>
+      sold('PER_SEAT', [{ amount: eur('10'), block_size: { number: '5' } }], { block_rounding: 'UP', ...config })
+    expect(lines([packs({ default_seats_value: { number: '8' } })], 2)[1]).toEqual(['2026-04-01..2026-05-01 20.00'])
+    const schedules = (from: string, to: string) => ({
+      schedules: [
+        {
+          seats_values: [
+            { pricing_item_config_id: 'config0', number: from, end_at: '2026-04-11T00:00:00Z' },
+            { pricing_item_config_id: 'config0', number: to, start_at: '2026-04-11T00:00:00Z' },
+          ],
+        },
+      ],
+    })
+    const ahead = packs({ billing_in_advance: true })
+    // Two thirds of April are left for the pack that the sixth seat adds.
+    expect(lines([ahead], 3, schedules('5', '6'))[2]).toEqual([
+      '2026-04-11..2026-05-01 6.67',
+      '2026-05-01..2026-06-01 20.00',
+    ])
+    expect(lines([ahead], 3, schedules('6', '10'))[2]).toEqual([
+      '2026-04-11..2026-05-01 0.00',
+      '2026-05-01..2026-06-01 20.00',
+    ])
   })
 
   test('has no line without seats', () => {
