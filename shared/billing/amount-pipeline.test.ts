@@ -133,6 +133,17 @@ describe('worked examples', () => {
   })
 })
 
+test.each<[string, string, AmountInput['rounding'], string[]]>([
+  ['a tenth of a cent, rounded line by line', '0.001', 'DEFAULT', ['0', '0', '0']],
+  ['a tenth of a cent, rounded in total', '0.001', 'UNROUNDED', ['10', '2.1', '12.1']],
+  ['half a cent, rounded line by line', '0.005', 'DEFAULT', ['100', '21', '121']],
+  ['half a cent, rounded in total', '0.005', 'UNROUNDED', ['50', '10.5', '60.5']],
+])('10,000 lines of %s', (_title, quantity, rounding, expected) => {
+  const result = compute(lines(...Array.from({ length: 10_000 }, () => quantity)), { rounding })
+  expect(totals(result)).toEqual(expected)
+  expect(plain(sum(result.lines.map(line => line.taxAmount.quantity)))).toBe(expected[1])
+})
+
 const cents = fc.integer({ min: -100_000_000, max: 100_000_000 }).map(value => decimal(`${value}e-5`))
 const anyLines = fc.array(fc.record({ quantity: cents, taxCategory: fc.constantFrom(...TAX_CATEGORIES) }), {
   maxLength: 8,
