@@ -216,3 +216,36 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('of subscriptions wi
     }
   })
 })
+
+test('prices with their tax are simulated only where the tax engine was asked, and without their tax always', () => {
+  const external = ({ inputs, ...subscription }: CorpusSubscription, type: 'EXCLUDING_TAX' | 'INCLUDING_TAX') => ({
+    ...subscription,
+    inputs: {
+      ...inputs,
+      // With the countries that both need, so that a question is asked.
+      billing_entity: {
+        ...inputs.billing_entity,
+        registered_address: { country: 'NL' },
+        tax_settings: { provider: 'EXTERNAL' },
+      },
+      tax_answers: [],
+      plans: inputs.plans.map(plan => ({ ...plan, amount_type: type })),
+    } as unknown as BillingInputs,
+  })
+  const lacks = /the tax engine was not asked what tax applies/
+  const outcomes = Array.from({ length: 8 }, (_, seed) => corpusSubscription(seed)).flatMap(each => {
+    const [without, including] = [external(each, 'EXCLUDING_TAX'), external(each, 'INCLUDING_TAX')]
+    try {
+      const finals = finalInvoices(without)
+      expect(simulate(without, finals, sameVersion(without.inputs))).toHaveLength(finals.length)
+      const taxed = finalInvoices(including)
+      const asks = taxed.some(({ priced }) => priced.columns.content.tax_question)
+      return [{ asks, run: () => simulate(including, taxed, sameVersion(including.inputs)) }]
+    } catch {
+      return [] // a few are made to be refused
+    }
+  })
+  const asking = outcomes.filter(({ asks }) => asks)
+  expect(asking.length).toBeGreaterThan(3)
+  for (const { run } of asking) expect(run).toThrow(lacks)
+})

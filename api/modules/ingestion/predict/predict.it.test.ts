@@ -100,6 +100,18 @@ const amounts = ({ details }: Row) =>
   details.map((each: Row) => [each['amount_excluding_tax'].quantity, each['amount_including_tax'].quantity])
 
 describe('an event that is calculated', () => {
+  test('is without tax, and says so, while a tax engine has not said what applies', async () => {
+    const of = await billed('998')
+    const url = `/v1/pricing-plan-subscriptions/${of.subscriptionId}`
+    const { billing_entity_id } = await succeed(tenant, 'GET', url)
+    await api.sql(`update billing_entities set tax_settings = '{"provider": "EXTERNAL"}' where id = $1`, [
+      billing_entity_id,
+    ])
+    const prediction = await predictionOf(eventOf(of, '5'))
+    expect(amounts(prediction)).toEqual([['0.44', '0.44']])
+    expect(prediction['message']).toBe('The tax engine has not said what tax applies; the amounts are without tax.')
+  })
+
   test('costs what the invoice has more with it: over two tiers, with its line and its tax', async () => {
     const of = await billed('998')
     const answer = await calculate(eventOf(of, '5'))
