@@ -2,7 +2,7 @@
 // contradictory ones are refused.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { instantOf } from '../../../shared/time.ts'
-import { type ApiHarness, startOwnApi, type TestTenant } from '../../testing/harness.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
@@ -12,7 +12,7 @@ const usage = NO_USAGE
 let api: ApiHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startOwnApi({ usage })
+  api = await startApi({ usage })
   tenant = api.tenants.aTest
 })
 afterAll(() => api.close())

@@ -4,7 +4,7 @@ import { readTenant } from '../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../shared/decimal.ts'
 import { idOf } from '../../../shared/ids.ts'
 import { instantOf } from '../../../shared/time.ts'
-import { type ApiHarness, startOwnApi, type TestTenant } from '../../testing/harness.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
@@ -17,7 +17,7 @@ const usage: UsageReader = { ...NO_USAGE, read: async () => [{ currency: null, n
 let api: ApiHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startOwnApi({ usage })
+  api = await startApi({ usage })
 })
 beforeEach(() => {
   tenant = api.tenants.aTest

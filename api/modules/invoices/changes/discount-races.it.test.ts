@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
-import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
@@ -16,7 +16,7 @@ const usage: UsageReader = { ...NO_USAGE, read: async () => [{ currency: null, n
 let api: ApiHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startOwnApi({ usage })
+  api = await startApi({ usage })
   tenant = api.tenants.aTest
 })
 afterAll(() => api.close())
