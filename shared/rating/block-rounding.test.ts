@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { type Decimal, decimal, plain } from '../decimal.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type Decimal, decimal, plain, ZERO } from '../decimal.ts'
 import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
 import { parseCreditsPrice, rateCredits } from './credits.ts'
-import { curveEnd, priceCurve } from './curve.ts'
+import { CURVE_PLACES_MAX, curveEnd, priceCurve } from './curve.ts'
 import { describeCharge } from './describe.ts'
 import { type PriceConfigInput, parsePriceConfig } from './parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from './price.ts'
@@ -169,6 +169,83 @@ describe('the curve', () => {
     const config = priceOf('FLAT', bands, { metric: 'AMOUNT', block_rounding: 'UP' })
     const pieces = priceCurve(config, { end: decimal('300'), money: true, count: decimal('1') }) ?? []
     expect(pieces.map(({ to }) => `${plain(to.quantity)}:${plain(to.charge)}`)).toEqual(['100:15', '170:27', '300:27'])
+  })
+
+  test('of blocks of events beside a percentage bends where a limit begins', () => {
+    const bands: BandText[] = [{ percentage: '10', amount: '2', blockSize: '10', maximumAmount: '27' }]
+    const config = priceOf('FLAT', bands, { metric: 'AMOUNT', block_rounding: 'UP' })
+    const pieces = priceCurve(config, { end: decimal('300'), money: true, count: decimal('21') }) ?? []
+    expect(pieces.map(({ to }) => `${plain(to.quantity)}:${plain(to.charge)}`)).toEqual(['210:27', '300:27'])
+  })
+
+  test.each(['NONE', 'UP', 'DOWN', 'HALF_UP'])('of 200 tiers, %s, takes a few steps for each place', block_rounding => {
+    const each = { percentage: '1', amount: '0.1', blockSize: '1', blockOf: 'MONEY' as const }
+    const bands = Array.from(
+      { length: 200 },
+      (_, index): BandText => ({
+        ...each,
+        minimumAmount: '0.05',
+        maximumAmount: '900',
+        ...(index < 199 ? { topBound: String(index + 1) } : {}),
+      }),
+    )
+    const config = priceOf('TIERED', bands, { metric: 'AMOUNT', block_rounding })
+    const [divide, multiply] = [
+      vi.spyOn(Object.getPrototypeOf(ZERO), 'div'),
+      vi.spyOn(Object.getPrototypeOf(ZERO), 'times'),
+    ]
+    const pieces = priceCurve(config, { end: decimal('1700.25'), money: true, count: decimal('7') }) ?? []
+    const steps = divide.mock.calls.length + multiply.mock.calls.length
+    vi.restoreAllMocks()
+    expect(plain(pieces.at(-1)?.to.charge ?? ZERO)).toBe(cost(config, money('1700.25', '7')))
+    expect(steps).toBeLessThan(50 * CURVE_PLACES_MAX)
+  })
+
+  test('of more blocks in its tiers than can be told apart is not made', () => {
+    const bands = Array.from(
+      { length: 4 },
+      (_, index): BandText => ({
+        amount: '1',
+        ...(index < 3 ? { topBound: String(2_000 * (index + 1)) } : {}),
+      }),
+    )
+    const config = priceOf('TIERED', bands, { block_rounding: 'UP' })
+    const add = vi.spyOn(Object.getPrototypeOf(ZERO), 'plus')
+    expect(priceCurve(config, { end: decimal('8000'), money: false })).toBeNull()
+    expect(add.mock.calls.length).toBeLessThan(100)
+    vi.restoreAllMocks()
+  })
+
+  test('equals the charge of tiers of money inside of every piece', () => {
+    const band = fc.record(
+      {
+        percentage: fc.constantFrom('2.5', '10', '30'),
+        amount: fc.constantFrom('-1', '0', '3'),
+        blockSize: fc.constantFrom('1', '4', '10'),
+        blockOf: fc.constant('MONEY'),
+        fixedAmount: fc.constantFrom('0', '2'),
+        minimumAmount: fc.constantFrom('1', '6', '11'),
+        maximumAmount: fc.constantFrom('12', '17', '45'),
+      },
+      { requiredKeys: ['percentage', 'amount', 'blockSize', 'blockOf'] },
+    )
+    const rounding = fc.constantFrom('UP', 'DOWN', 'HALF_UP')
+    fc.assert(
+      fc.property(fc.constantFrom('TIERED', 'TOP_TIERED'), rounding, band, band, (type, block_rounding, low, high) => {
+        const config = priceOf(type, [{ ...low, topBound: '20' }, high], { metric: 'AMOUNT', block_rounding })
+        const pieces = priceCurve(config, { end: decimal('60'), money: true, count: decimal('3') }) ?? []
+        expect(pieces.length).toBeGreaterThan(0)
+        for (const { from, to } of pieces) {
+          for (const part of ['0.25', '0.5', '0.9'].map(decimal)) {
+            const at = from.quantity.plus(to.quantity.minus(from.quantity).times(part))
+            const on = from.charge.plus(to.charge.minus(from.charge).times(part))
+            expect(plain(on.minus(rate(config, amountVolume(at, 'EUR', decimal('3'))).total.quantity).round(20))).toBe(
+              '0',
+            )
+          }
+        }
+      }),
+    )
   })
 })
 

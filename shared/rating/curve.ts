@@ -1,6 +1,7 @@
 // The curve of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart can draw
 // them as they are.
-import { type Decimal, decimal, decimalOfInteger, HUNDRED, max, min, ONE, ZERO } from '../decimal.ts'
+import { type Decimal, decimal, decimalOfInteger, HUNDRED, max, min, ONE, sum, ZERO } from '../decimal.ts'
+import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
 import { amountVolume, type Band, type BandCharge, numberVolume, type PriceBound, type Volume } from './price.ts'
 import { findPriceModel, type PriceConfig, rate } from './rate.ts'
 
@@ -18,6 +19,8 @@ export type CurvePoint = { readonly quantity: Decimal; readonly charge: Decimal 
 
 /** A curve with more places where the price may step or bend is refused: no reader could tell them apart. */
 export const CURVE_PLACES_MAX = 2_000
+/** Some of the places that are looked at are found twice, or turn out to be none. */
+const FOUND_MAX = 3 * CURVE_PLACES_MAX
 const HALF = decimal('0.5')
 const TWO = decimal('2')
 
@@ -33,7 +36,13 @@ export function curveEnd(config: PriceConfig, money = false): Decimal {
   }, end)
 }
 
-type Steps = { readonly size: Decimal; readonly from: Decimal; readonly to?: Decimal | null }
+type Steps = {
+  readonly size: Decimal
+  readonly from: Decimal
+  readonly to?: Decimal | null
+  /** The band whose blocks are rounded, and where they begin. */
+  readonly rounded?: { readonly band: Band; readonly floor: Decimal }
+}
 
 /** The sizes of the whole blocks that a price sells, and from where on it sells them. */
 function stepsOf(config: PriceConfig, money: boolean): Steps[] {
@@ -52,12 +61,13 @@ function stepsOf(config: PriceConfig, money: boolean): Steps[] {
 /** Where blocks are rounded: at the end of each, or at its half. A tier that takes its own part has its own blocks. */
 function roundedSteps({ bands, pricingType, blockRounding }: PriceConfig, money: boolean): Steps[] {
   const slices = findPriceModel(pricingType)?.slices === true
-  return bands.flatMap(({ amount, blockSize: size, blockOf, topBound }, index) => {
+  return bands.flatMap((band, index) => {
+    const { amount, blockSize: size, blockOf, topBound } = band
     const floor = (slices ? bands[index - 1]?.topBound : null) ?? ZERO
     // Blocks of events do not step where the money does.
     if (amount === null || (money && blockOf !== 'MONEY')) return []
     const from = blockRounding === 'HALF_UP' ? floor.minus(size.times(HALF)) : floor
-    return [{ size, from, to: slices ? topBound : null }]
+    return [{ size, from, to: slices ? topBound : null, rounded: { band, floor } }]
   })
 }
 
@@ -68,8 +78,9 @@ function roundedSteps({ bands, pricingType, blockRounding }: PriceConfig, money:
 export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: CurveOf): CurvePiece[] | null {
   const places = placesOf(config, { end, money, count })
   if (places === null) return null
+  const events = isByEvents(config) ? count : ZERO
   const at: At = quantity => {
-    const volume: Volume = money ? amountVolume(quantity, config.currency, count) : numberVolume(quantity, count)
+    const volume: Volume = money ? amountVolume(quantity, config.currency, events) : numberVolume(quantity, events)
     const { total, charges } = rate(config, volume)
     return { charge: total.quantity, charges }
   }
@@ -92,6 +103,10 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
   }
   return pieces
 }
+
+/** Whether the number of events says anything about the charge. Without them, tiers that are used up are charged only once. */
+const isByEvents = ({ bands, placedBy }: PriceConfig): boolean =>
+  placedBy === 'COUNT' || bands.some(({ amount, blockOf }) => amount !== null && blockOf !== 'MONEY')
 
 type At = (quantity: Decimal) => { readonly charge: Decimal; readonly charges: readonly BandCharge[] }
 
@@ -128,51 +143,53 @@ function isOneLine(a: CurvePiece, b: CurvePiece): boolean {
 /** Every quantity where the price may step or bend, in order, including 0 and the end. */
 function placesOf(config: PriceConfig, { end, money, count = ZERO }: CurveOf): Decimal[] | null {
   if (config.placedBy === 'COUNT') return inOrder(bendsByCount(config, count), end)
-  const steps = stepsOf(config, money)
-  const ends = steps.map(each => blockEnds(each, end))
+  // Counted before any is made: where there are too many, it takes no time to say so.
+  const steps = stepsOf(config, money).map(each => ({ ...each, blocks: blocksUntil(each, end) }))
+  const most = steps.reduce((many, { blocks }) => max(many, blocks), ZERO)
+  if (most.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null
+  if (sum(steps.map(({ blocks }) => blocks)).gt(decimalOfInteger(FOUND_MAX))) return null
   const found: Decimal[] = []
-  for (const each of ends) {
-    if (!each) return null
-    found.push(...each)
+  for (const { size, from, blocks, rounded } of steps) {
+    for (let place = from, many = ONE; many.lte(blocks); many = many.plus(ONE)) {
+      place = place.plus(size)
+      found.push(place)
+    }
+    if (rounded) found.push(...bendsOfBlocks(rounded.band, blocks).map(units => rounded.floor.plus(units)))
   }
-  const most = ends.reduce((many, each) => Math.max(many, each?.length ?? 0), 0)
   let floor = ZERO
   for (const band of config.bands) {
-    const inBand = [...bendsOf(band, count), ...bendsOfBlocks(config, band, most)].flatMap(units => [
-      units,
-      floor.plus(units),
-    ])
-    found.push(...inBand, ...(band.topBound ? [band.topBound] : []))
+    found.push(...bendsOf(band, config.blockRounding, count).flatMap(units => [units, floor.plus(units)]))
+    if (band.topBound) found.push(band.topBound)
     floor = band.topBound ?? floor
   }
   return inOrder(found, end)
 }
 
 /** Each band that the events reach has its part of any quantity, so its limits hold from a multiple of where they would alone. */
-function bendsByCount({ bands }: PriceConfig, count: Decimal): Decimal[] {
+function bendsByCount({ bands, blockRounding }: PriceConfig, count: Decimal): Decimal[] {
   let floor = ZERO
   return bands.flatMap(band => {
     const reached = band.topBound?.lt(count) ? band.topBound : count
     const part = reached.minus(floor)
     floor = band.topBound ?? floor
-    const bends = bendsOf(band, part)
+    const bends = bendsOf(band, blockRounding, part)
     return part.gt(ZERO) ? [...bends, ...bends.map(units => units.times(count).div(part).round(PLACE_DECIMALS))] : bends
   })
 }
 
 function inOrder(found: readonly Decimal[], end: Decimal): Decimal[] | null {
   const inside = [...found, end].filter(place => place.gt(ZERO) && place.lte(end))
-  if (inside.length > 3 * CURVE_PLACES_MAX) return null
+  if (inside.length > FOUND_MAX) return null
   const sorted = inside.sort((a, b) => a.cmp(b))
   return [ZERO, ...sorted.filter((place, index) => index === 0 || !place.eq(sorted[index - 1] ?? ZERO))]
 }
 
 /** Quantities of a band at which its limits start or stop to apply. */
-function bendsOf(band: Band, count: Decimal): Decimal[] {
+function bendsOf(band: Band, rounding: BlockRounding, count: Decimal): Decimal[] {
   const { amount, percentage, fixedAmount, blockSize, blockOf } = band
   const bends = [band.minimumNumber, band.maximumNumber].filter(limit => limit !== null)
   const perMoney = amount && blockOf === 'MONEY' ? amount : null
-  const perEvent = amount && perMoney === null ? amount.times(count).div(blockSize) : ZERO
+  const perEvent = amount && perMoney === null ? priceOfEvents(amount, band, { rounding, count }) : ZERO
   const slopes = [
     ...(perMoney && percentage
       ? [
@@ -205,26 +222,34 @@ function bendsOf(band: Band, count: Decimal): Decimal[] {
   return bends
 }
 
-/** The same where a percentage is charged beside so many whole blocks. */
-function bendsOfBlocks({ blockRounding }: PriceConfig, band: Band, most: number): Decimal[] {
-  const { amount, percentage, fixedAmount, minimumAmount, maximumAmount } = band
-  if (blockRounding === 'NONE' || amount === null || percentage === null || percentage.eq(ZERO)) return []
-  return [minimumAmount, maximumAmount].flatMap(limit =>
-    limit === null
-      ? []
-      : Array.from({ length: most + 2 }, (_, blocks) => {
-          const fixed = (fixedAmount ?? ZERO).plus(amount.times(decimalOfInteger(blocks)))
-          return limit.minus(fixed).times(HUNDRED).div(percentage)
-        }),
-  )
+function priceOfEvents(amount: Decimal, { blockSize }: Band, of: { rounding: BlockRounding; count: Decimal }): Decimal {
+  const { rounding, count } = of
+  return rounding === 'NONE'
+    ? amount.times(count).div(blockSize)
+    : amount.times(roundedBlocks(count, blockSize, rounding))
 }
 
-/** The ends of whole blocks; null when there are too many. */
-function blockEnds({ size, from, to }: Steps, until: Decimal): Decimal[] | null {
-  const end = to ? min(to, until) : until
-  const blocks = end.minus(from).div(size)
-  if (blocks.gt(decimalOfInteger(CURVE_PLACES_MAX))) return null
-  const ends: Decimal[] = []
-  for (let place = from.plus(size); place.lte(end); place = place.plus(size)) ends.push(place)
-  return ends
+/** The same where a percentage of the money is charged beside each of so many whole blocks of it. */
+function bendsOfBlocks(band: Band, most: Decimal): Decimal[] {
+  const { amount, percentage, blockSize, blockOf, minimumAmount, maximumAmount } = band
+  if (blockOf !== 'MONEY' || amount === null || percentage === null || percentage.eq(ZERO)) return []
+  const limits = [minimumAmount, maximumAmount].filter(limit => limit !== null)
+  const bends: Decimal[] = []
+  // One more is begun than is whole.
+  for (let blocks = ZERO; limits.length > 0 && blocks.lte(most.plus(ONE)); blocks = blocks.plus(ONE)) {
+    const charged = (band.fixedAmount ?? ZERO).plus(amount.times(blocks))
+    const whole = percentage.times(blocks.times(blockSize))
+    for (const limit of limits) {
+      const left = limit.minus(charged).times(HUNDRED)
+      // Further off than a block, another number of blocks is charged.
+      if (left.minus(whole).abs().lte(percentage.times(blockSize).abs())) bends.push(left.div(percentage))
+    }
+  }
+  return bends
+}
+
+/** How many whole blocks end up to there. */
+function blocksUntil({ size, from, to }: Steps, until: Decimal): Decimal {
+  const blocks = (to ? min(to, until) : until).minus(from).div(size)
+  return blocks.lt(ZERO) ? ZERO : blocks.round(0, 0)
 }

@@ -29,8 +29,8 @@ function wholeBands(bands: Placeds<UnitBand>): readonly Whole[] {
   return found
 }
 
-/** The bands of metered numbers: whole bands first, then the rest of the volume in the band it ends in. */
-function rateNumbers(bands: Placeds<UnitBand>, units: Decimal): ModelResult {
+/** The bands of units without events: whole bands first, then the rest of the volume in the band it ends in. */
+function rateAlone(bands: Placeds<UnitBand>, units: Decimal): ModelResult {
   const last = bandContaining(bands, units)
   const { charges, total } = wholeBands(bands)[last.index] ?? { charges: [], total: ZERO }
   const charge = chargeUnits(last, { units: last.index === 0 ? units : units.minus(last.floor), events: ZERO })
@@ -60,7 +60,8 @@ export const tiered = definePriceModel({
     const units = placedQuantity(volume.quantity)
     const total = position === volume.quantity ? units : placedQuantity(position)
     const isOwnMetric = units === total || units.eq(total)
-    if (isOwnMetric && volume.metric === 'NUMBER') return rateNumbers(bands, units)
+    const hasEvents = volume.metric === 'AMOUNT' && !volume.count.eq(ZERO)
+    if (isOwnMetric && !hasEvents) return rateAlone(bands, units)
     const charges: BandCharge[] = []
     for (const band of bands) {
       if (band.index > 0 && total.lte(band.floor)) break
