@@ -20,7 +20,7 @@ import type { BillingEntity } from '../parties/billing-entities/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { endUpgraded } from './ending/end-upgraded.ts'
 import { endedAt, runningOn } from './ending/inactive-periods.ts'
-import { endByItself, termEndOf } from './ending/subscription-term.ts'
+import { endByItself, endsWithTerm, termEndOf } from './ending/subscription-term.ts'
 import { listSchedules, scheduleResource } from './schedules/schedule.ts'
 import { activateAllSchedules } from './schedules/schedule-commands.ts'
 import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
@@ -111,7 +111,7 @@ async function followRenewal(uow: Uow, row: Subscription, previous: Subscription
     if (row.cancelled_at !== null && row.cancelled_at <= end) return row
     return await saveChange(uow, subscriptionResource, row, { ...endedAt(row, end), next_billing_at: now })
   }
-  if (row.cancelled_at !== end) return row
+  if (!(await endsWithTerm(uow, row))) return row
   return await saveChange(uow, subscriptionResource, row, { ...runningOn(row), next_billing_at: now })
 }
 

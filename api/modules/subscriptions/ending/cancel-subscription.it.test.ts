@@ -188,6 +188,25 @@ describe('terms', () => {
     const frozen = await tenant.call('PATCH', `${PATH}/${id}`, { initial_term: year })
     expect(frozen).toMatchObject({ status: 400, body: { field: 'initial_term' } })
   })
+
+  test('an end of a term that a version before stored is one still', async () => {
+    setClock('2026-11-10T10:00:00Z')
+    const id = await makeSubscription(tenant)
+    await makeSchedule(tenant, id, '2026-01-30T23:00:00Z')
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { initial_term: month, status: 'ACTIVE' })
+    const patch = (auto_renewal: boolean) => succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal })
+    await patch(false)
+    expect(await endsOf(id)).toEqual(['2026-11-29T23:00:00Z'])
+    // It counted months from the end of the initial term, 28 February.
+    await api.sql(
+      `update pricing_plan_subscriptions set cancelled_at = $2::text::timestamptz,
+         inactive_periods = jsonb_build_array(jsonb_build_object('type', 'CANCEL', 'start_at', $2::text)) where id = $1`,
+      [id, '2026-11-27T23:00:00Z'],
+    )
+    expect((await cancel(id, { type: 'UNDO' })).body).toMatchObject({ code: 'INVALID_OPERATION', field: 'type' })
+    await patch(true)
+    expect(await endsOf(id)).toEqual([])
+  })
 })
 
 test('of a cancellation and an activation of a schedule at once, both find a whole subscription', async () => {

@@ -15,7 +15,7 @@ import type { CancelBody } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 import { endedAt, runningOn } from './inactive-periods.ts'
-import { endByItself, termEndOf } from './subscription-term.ts'
+import { endByItself, endsWithTerm, termEndOf } from './subscription-term.ts'
 import { refuseUpgraded } from './upgrade-subscription.ts'
 
 type CancelRequest = Static<typeof CancelBody>
@@ -97,7 +97,10 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<S
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }
   const ends = await endByItself(uow, subscription)
-  const ending = ends === null ? runningOn(subscription) : endedAt(subscription, formatInstant(ends))
+  const ending =
+    ends === null
+      ? runningOn(subscription)
+      : endedAt(subscription, (await endsWithTerm(uow, subscription)) ? subscription.cancelled_at : formatInstant(ends))
   if (isDeepStrictEqual(ending.inactive_periods, subscription.inactive_periods)) {
     const message = 'It ends with its term, since it is not renewed. To let it run on, PATCH auto_renewal to true.'
     throw new AppError('INVALID_OPERATION', message, { field: 'type' })

@@ -8,7 +8,7 @@ import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 import { endSubscription } from './cancel-subscription.ts'
 import { endedAt } from './inactive-periods.ts'
-import { endByItself } from './subscription-term.ts'
+import { endsWithTerm } from './subscription-term.ts'
 import { requireSameCustomer, successorOf, UPGRADED_FROM } from './upgrade-subscription.ts'
 
 /**
@@ -49,8 +49,7 @@ async function obstacleTo(uow: Uow, old: Subscription, end: string): Promise<str
   if (ends <= end || ends <= formatInstant(uow.now)) return `ends at ${ends}, ${clear}`
   // That would be lost. The end of a term that is not renewed follows from its terms again.
   const isCancelled = inactive_periods.some(({ type }) => type === 'CANCEL')
-  const termEnd = isCancelled ? await endByItself(uow, old) : null
-  return isCancelled && (termEnd === null || formatInstant(termEnd) !== ends)
+  return isCancelled && (old.auto_renewal || !(await endsWithTerm(uow, old)))
     ? `is cancelled for ${ends}; take that back first, by cancel with the type UNDO`
     : null
 }

@@ -4,19 +4,19 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import type { Subscription } from '../table.ts'
-import { currentTermEnd, initialTermEnd } from './term-end.ts'
+import { currentTermEnd, endsCurrentTerm, initialTermEnd } from './term-end.ts'
 
-type End = (
+type Of<T> = (
   subscription: Subscription,
   start: Instant,
   zone: Awaited<ReturnType<typeof zoneOfSubscription>>,
-) => Instant | null
+) => T | null
 
-async function endBy(uow: ReadUow, subscription: Subscription, end: End): Promise<Instant | null> {
+async function ofTerms<T>(uow: ReadUow, subscription: Subscription, of: Of<T>): Promise<T | null> {
   if (subscription.initial_term === null) return null
   const [first] = await listSchedules(uow, subscription.id)
   if (!first) return null
-  return end(subscription, at(first.start_at), await zoneOfSubscription(uow, subscription))
+  return of(subscription, at(first.start_at), await zoneOfSubscription(uow, subscription))
 }
 
 /** Where it ends by itself, since it is not renewed: the end of the term that runs now. Null for one that runs on. */
@@ -24,7 +24,7 @@ export const endByItself = (uow: ReadUow, subscription: Subscription): Promise<I
   subscription.auto_renewal
     ? Promise.resolve(null)
     : // One that begins in the past and was never renewed ended with its initial term.
-      endBy(uow, subscription, (terms, start, zone) =>
+      ofTerms(uow, subscription, (terms, start, zone) =>
         subscription.status === 'ACTIVE'
           ? currentTermEnd(terms, start, zone, uow.now)
           : initialTermEnd(terms, start, zone),
@@ -32,4 +32,14 @@ export const endByItself = (uow: ReadUow, subscription: Subscription): Promise<I
 
 /** The end of the term that runs now, whether it is then renewed or not; null for a subscription without terms. */
 export const termEndOf = (uow: ReadUow, subscription: Subscription): Promise<Instant | null> =>
-  endBy(uow, subscription, (terms, start, zone) => currentTermEnd(terms, start, zone, uow.now))
+  ofTerms(uow, subscription, (terms, start, zone) => currentTermEnd(terms, start, zone, uow.now))
+
+/** Whether it is to end with the term that runs now, as this or an earlier version counts terms. */
+export async function endsWithTerm(uow: ReadUow, subscription: Subscription): Promise<boolean> {
+  const { cancelled_at: ends } = subscription
+  if (ends === null) return false
+  const isEnd = await ofTerms(uow, subscription, (terms, start, zone) =>
+    endsCurrentTerm(terms, start, zone, uow.now, at(ends)),
+  )
+  return isEnd === true
+}

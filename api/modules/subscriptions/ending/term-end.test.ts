@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type PeriodLength, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
-import { currentTermEnd, initialTermEnd, type Terms } from './term-end.ts'
+import { currentTermEnd, endsCurrentTerm, initialTermEnd, type Terms } from './term-end.ts'
 
 const year: PeriodLength = { type: 'YEAR', value: 1 }
 const month: PeriodLength = { type: 'MONTH', value: 1 }
@@ -68,6 +68,22 @@ describe('worked examples', () => {
       '2026-03-10T00:00:00Z',
     ],
     [
+      'renewals of more months than one length may have, to the last day',
+      terms(month, { type: 'YEAR', value: 900 }),
+      '2026-01-31T00:00:00Z',
+      'UTC',
+      '2026-03-01T00:00:00Z',
+      '2199-12-31T00:00:00Z',
+    ],
+    [
+      'within a first one that lasts longer than time is computed',
+      terms({ type: 'YEAR', value: 1_000 }),
+      '2026-01-31T00:00:00Z',
+      'UTC',
+      '2026-03-01T00:00:00Z',
+      '2199-12-31T00:00:00Z',
+    ],
+    [
       'in summer time',
       terms({ type: 'MONTH', value: 6 }),
       '2026-01-15T10:00:00Z',
@@ -79,6 +95,16 @@ describe('worked examples', () => {
     const end = currentTermEnd(given, at(start), zone(name), at(now))
     expect(end === null ? null : formatInstant(end)).toBe(expected)
   })
+})
+
+test.each([
+  ['by the rule of now', '2026-11-30T00:00:00Z', true],
+  ['by the rule of versions before', '2026-11-28T00:00:00Z', true],
+  ['neither', '2026-11-29T00:00:00Z', false],
+  ['the term before', '2026-10-31T00:00:00Z', false],
+])('an end of a term of a month from the 31st: %s', (_title, end, expected) => {
+  const [start, now] = [at('2026-01-31T00:00:00Z'), at('2026-11-10T00:00:00Z')]
+  expect(endsCurrentTerm(terms(month), start, zone('UTC'), now, at(end))).toBe(expected)
 })
 
 test('whatever the terms, the end lies ahead, and the moment before it is of the same term', () => {

@@ -6,7 +6,7 @@ import {
   startOfLocalDay,
   type Zone,
 } from '../../../../shared/billing/periods.ts'
-import type { Instant } from '../../../../shared/time.ts'
+import { at, type Instant } from '../../../../shared/time.ts'
 
 export type Terms = {
   readonly initial_term: PeriodLength | null
@@ -14,10 +14,14 @@ export type Terms = {
   readonly auto_renewal: boolean
 }
 
+/** Terms that last longer end here, close to the last time that can be written; nothing later is computed. */
+const LAST = at('2199-12-31T00:00:00Z')
+const inTime = (end: Instant): Instant => (end < LAST ? end : LAST)
+
 /** The end of the initial term, at a local midnight; null for a subscription without terms. */
 export function initialTermEnd({ initial_term }: Terms, start: Instant, zone: Zone): Instant | null {
   if (initial_term === null) return null
-  return startOfLocalDay(addPeriod(localDateOf(start, zone), initial_term), zone)
+  return inTime(startOfLocalDay(addPeriod(localDateOf(start, zone), initial_term), zone))
 }
 
 /**
@@ -25,7 +29,19 @@ export function initialTermEnd({ initial_term }: Terms, start: Instant, zone: Zo
  * they never drift, and terms end where months of the subscription do; days are counted from the end of the initial term. Null for a
  * subscription without terms.
  */
-export function currentTermEnd(terms: Terms, start: Instant, zone: Zone, now: Instant): Instant | null {
+export const currentTermEnd = (terms: Terms, start: Instant, zone: Zone, now: Instant): Instant | null =>
+  endAfter(now, terms, { start, zone, fromInitialEnd: false })
+
+/**
+ * Whether the term that runs at `now` ends at `end`, also by the rule of versions before: they counted months too from the end of the
+ * initial term, and stored the ends that this gave.
+ */
+export const endsCurrentTerm = (terms: Terms, start: Instant, zone: Zone, now: Instant, end: Instant): boolean =>
+  [false, true].some(fromInitialEnd => endAfter(now, terms, { start, zone, fromInitialEnd }) === end)
+
+type Counting = { readonly start: Instant; readonly zone: Zone; readonly fromInitialEnd: boolean }
+
+function endAfter(now: Instant, terms: Terms, { start, zone, fromInitialEnd }: Counting): Instant | null {
   const first = initialTermEnd(terms, start, zone)
   if (first === null || terms.initial_term === null || now < first) return first
   const length = terms.renewal_term ?? terms.initial_term
@@ -33,13 +49,16 @@ export function currentTermEnd(terms: Terms, start: Instant, zone: Zone, now: In
   const [initial, renewal] = [monthsOf(terms.initial_term), monthsOf(length)]
   for (let times = 1; ; times += 1) {
     const day =
-      initial > 0 && renewal > 0
-        ? addPeriod(begun, { type: 'MONTH', value: initial + times * renewal })
+      initial > 0 && renewal > 0 && !fromInitialEnd
+        ? // Months as a number of times: together they can be more than one length may have.
+          addPeriod(begun, MONTH, initial + times * renewal)
         : addPeriod(origin, length, times)
     const end = startOfLocalDay(day, zone)
-    if (end > now) return end
+    if (end > now) return inTime(end)
   }
 }
+
+const MONTH: PeriodLength = { type: 'MONTH', value: 1 }
 
 /** 0 for a length in days. */
 const monthsOf = ({ type, value }: PeriodLength): number =>
