@@ -25,4 +25,6 @@ export const taxAnswers = pgTable('tax_answers', {
   created_at: timestamp({ withTimezone: true, mode: 'string' }).notNull(),
   /** Whether invoices that wait have yet to be computed with the answer, or with a new fault. */
   to_compute: boolean().notNull().default(false),
+  /** Not before then. */
+  compute_at: timestamp({ withTimezone: true, mode: 'string' }),
 })

@@ -3,7 +3,8 @@ import { and, eq, sql } from 'drizzle-orm'
 import { type LocalDate, localDateOf } from '../../../../shared/billing/periods.ts'
 import type { EngineQuestion, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
-import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from '../../parties/customers/table.ts'
@@ -33,21 +34,28 @@ const valuesOf = (uow: Uow, { key, question }: KeyedQuestion, neededOn: LocalDat
   }
 }
 
+/** Set where there is something new to compute with. */
+const TO_COMPUTE = { to_compute: true, compute_at: null }
+
 const CONFLICT = [t.platform_id, t.environment, t.key]
 
 /**
- * Has what invoices lack asked by the next search, and what they have from before its day once the day has come. One statement
- * for all of them; none where nothing is open.
+ * Has what invoices lack asked by the next search, and what they have from before its day once the day has come. Those that were
+ * computed while an answer came are computed with it. Two statements for all of them; none where nothing is open.
  */
 export async function noteQuestions(
   uow: Uow,
   rows: readonly Pick<InvoiceRow, 'content' | 'status' | 'timezone'>[],
 ): Promise<void> {
   const noted = new Map<string, ReturnType<typeof valuesOf>>()
+  /** As of which day the oldest answer is that a row was computed with. */
+  const used = new Map<string, string>()
   for (const { content, timezone, ...row } of rows) {
     const { tax_question: open } = content
     if (!open || !isOpenEnded(row)) continue
     const today = localDateOf(uow.now, zoneNamed(timezone))
+    const [asOf, other] = [open.as_of ?? NEVER, used.get(open.key)]
+    used.set(open.key, other !== undefined && other < asOf ? other : asOf)
     const before = noted.get(open.key)
     if (before && before.needed_on >= today) continue
     if (open.as_of === null || today >= open.question.date) noted.set(open.key, valuesOf(uow, open, today))
@@ -63,7 +71,19 @@ export async function noteQuestions(
       set: { needed_on: sql`excluded.needed_on`, next_attempt_at: null, attempts: 0 },
       setWhere: sql`${t.as_of} < least(${t.on_day}, excluded.needed_on) and ${t.needed_on} < excluded.needed_on`,
     })
+  // The rows are held now, so that an answer which is not seen here is stored after the commit, and finds the invoices.
+  const { platformId, environment } = uow.tenant
+  const keys = values.map(({ key }) => key)
+  const asOf = keys.map(key => used.get(key) ?? NEVER)
+  await uow.tx.execute(sql`
+    update tax_answers t set to_compute = true, compute_at = null
+    from unnest(${sql.param(keys)}::text[], ${sql.param(asOf)}::date[]) as o (key, as_of)
+    where t.platform_id = ${platformId} and t.environment = ${environment} and t.key = o.key
+      and t.as_of > o.as_of and not t.to_compute`)
 }
+
+/** Before every day, here and in the database. */
+const NEVER = '-infinity'
 
 /**
  * Holds the customer of a question until commit. Of one that is forgotten nothing is kept that a question in flight names, and nothing
@@ -87,7 +107,7 @@ export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: Said): Promi
   const found = await lockBuyer(uow, open)
   if (found === 'NONE') holdAnswer(idsIn(open.question).customer, { open, said: of })
   if (found !== 'KEPT') return
-  const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null, to_compute: true }
+  const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null, ...TO_COMPUTE }
   await uow.tx
     .insert(t)
     .values({ ...valuesOf(uow, open, of.asOf), ...kept })
@@ -120,7 +140,7 @@ export async function keepFault(
     .for('update')
   const attempts = (before?.attempts ?? 0) + 1
   const wait = Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
-  const told = before?.fault === of.fault ? {} : { to_compute: true }
+  const told = before?.fault === of.fault ? {} : TO_COMPUTE
   const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)), ...told }
   await uow.tx
     .insert(t)
@@ -133,21 +153,36 @@ export type ToCompute = KeyedQuestion & {
   readonly version: string
 }
 
-/** The questions with an answer, or a new fault, with which invoices have yet to be computed. */
-export async function questionsToCompute(uow: ReadUow, limit: number): Promise<ToCompute[]> {
-  return await uow.tx
-    .select({ key: t.key, question: t.question, version: sql<string>`xmin::text` })
-    .from(t)
-    .where(and(inThisTenant(uow, t), eq(t.to_compute, true)))
-    .orderBy(t.key)
-    .limit(limit)
+/** The part of `where` for the rows `t` with which invoices have yet to be computed, now. */
+export const mayBeComputed = (now: Instant) =>
+  sql`t.to_compute and (t.compute_at is null or t.compute_at <= ${formatInstant(now)}::timestamptz)`
+
+/** The questions with an answer, or a new fault, with which invoices have yet to be computed; those that failed before come last. */
+export async function questionsToCompute(uow: ReadUow, now: Instant, limit: number): Promise<ToCompute[]> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<ToCompute>(sql`
+    select t.key, t.question, t.xmin::text as version from tax_answers t
+    where t.platform_id = ${platformId} and t.environment = ${environment} and ${mayBeComputed(now)}
+    order by t.compute_at nulls first, t.key limit ${limit}`)
+  return rows
 }
 
 /** The invoices that wait for it were computed with this version. */
-export async function markComputed(uow: Uow, { key, version }: ToCompute): Promise<void> {
+export const markComputed = (uow: Uow, of: ToCompute): Promise<void> =>
+  changeVersion(uow, of, { to_compute: false, compute_at: null })
+
+/** An invoice that waits for it could not be computed: again at `at`, unless there is something new before. */
+export const computeLater = (uow: Uow, of: ToCompute, at: Instant): Promise<void> =>
+  changeVersion(uow, of, { compute_at: formatInstant(at) })
+
+async function changeVersion(
+  uow: Uow,
+  { key, version }: ToCompute,
+  values: { readonly to_compute?: boolean; readonly compute_at: string | null },
+): Promise<void> {
   await uow.tx
     .update(t)
-    .set({ to_compute: false })
+    .set(values)
     .where(and(inThisTenant(uow, t), eq(t.key, key), sql`xmin::text = ${version}`))
 }
 
@@ -185,17 +220,20 @@ export async function questionOfInvoice(
   return row ?? null
 }
 
-/** The OPEN and DRAFT invoices that wait for the answer. */
-export async function invoicesWaiting(uow: ReadUow, { key, question }: KeyedQuestion): Promise<Id<'invo'>[]> {
+/** The OPEN and DRAFT invoices that wait for each of these, by its key. */
+export async function invoicesWaiting(
+  uow: ReadUow,
+  open: readonly KeyedQuestion[],
+): Promise<ReadonlyMap<string, readonly Id<'invo'>[]>> {
+  if (open.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ id: string }>(sql`
-    select v.id from invoices v where v.platform_id = ${platformId} and v.environment = ${environment}
-      and v.customer_id = ${idsIn(question).customer} and v.status in ('OPEN', 'DRAFT')
-      and v.content -> 'tax_question' ->> 'key' = ${key} order by v.id`)
-  return idsOf(
-    'invo',
-    rows.map(({ id }) => id),
-  )
+  const customerIds = [...new Set(open.map(({ question }) => idsIn(question).customer))]
+  const { rows } = await uow.tx.execute<{ id: string; key: string }>(sql`
+    select v.id, v.content -> 'tax_question' ->> 'key' as key from invoices v
+    where v.platform_id = ${platformId} and v.environment = ${environment}
+      and v.customer_id = any(${sql.param(customerIds)}::text[]) and v.status in ('OPEN', 'DRAFT')
+      and v.content -> 'tax_question' ->> 'key' = any(${sql.param(open.map(({ key }) => key))}::text[]) order by v.id`)
+  return new Map([...groupBy(rows, ({ key }) => key)].map(([key, of]) => [key, of.map(({ id }) => idOf('invo', id))]))
 }
 
 /**

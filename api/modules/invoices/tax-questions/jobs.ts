@@ -1,31 +1,15 @@
 // The questions to the tax engine as jobs: a search every minute, and one job for each tenant with something to ask.
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import type { KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
-import { asSystem, type Database, inTenant, readTenant } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import type { Logger } from '../../../../shared/process/logger.ts'
+import { asSystem, readTenant } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { inTimeOf } from '../../../test-clock.ts'
-import { refreshInvoice } from '../changes/refresh-invoice.ts'
-import type { InvoiceDeps } from '../producer.ts'
 import { type EngineDeps, queryOnce } from '../tax-answers/query-engine.ts'
-import {
-  type DueQuestion,
-  dueQuestions,
-  invoicesWaiting,
-  markComputed,
-  mayBeDue,
-  questionsToCompute,
-} from '../tax-answers/store-answers.ts'
+import { type DueQuestion, dueQuestions, mayBeComputed, mayBeDue } from '../tax-answers/store-answers.ts'
+import { type ComputeDeps, computePart } from './compute-waiting.ts'
 
-export type TaxEngineJobDeps = InvoiceDeps &
-  EngineDeps & {
-    /** In the role millrace_worker. */
-    readonly system: Database
-    readonly logger: Pick<Logger, 'warn'>
-  }
+export type TaxEngineJobDeps = ComputeDeps & EngineDeps
 
 const ASK_MS = 15_000
 const AT_ONCE = 8
@@ -35,16 +19,18 @@ const QUESTIONS_MAX = 400
 const WORK_MS = 55_000
 /** An engine that fails this often in a row is left alone until the next minute. One that refuses a question is well. */
 const FAULTS_MAX = 8
-const ACTOR = { id: null, requestId: null }
+/** So often it is looked for answers while questions are asked. */
+const LOOK_MS = 200
 
 /**
- * Asks what waits, each question once, and computes the invoices again that waited for it. A failing engine holds up only the
- * invoices that need it. Returns how many were answered.
+ * Asks what waits, each question once, and computes the invoices again that waited for it, which no question waits for. A failing
+ * engine holds up only the invoices that need it. Returns how many were answered.
  */
 export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop: AbortSignal): Promise<number> {
   const { database, system } = deps
   const started = performance.now()
   const asked = new Set<string>()
+  const tried = new Set<string>()
   let faults = 0
   let answered = 0
   const isStopped = (): boolean => stop.aborted || performance.now() - started > WORK_MS
@@ -55,6 +41,7 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
       const { fault } = await queryOnce(deps, tenant, open, {
         ...{ asOf: needed_on, ms: ASK_MS, signal: stop, keepsFaults: true },
       })
+      tried.delete(open.key)
       const isOutage = fault !== null && (!fault.isRefusal || deps.taxEngine === null)
       faults = isOutage ? faults + 1 : 0
       if (fault === null) answered += 1
@@ -62,46 +49,56 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
       await deps.failpoint?.('tax-engine.after-answer')
     }
   }
-  // Also what a worker that died left, and what a call of a user asked.
-  await computeAll(deps, tenant, isStopped)
-  while (!isOver()) {
-    const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
-    const anew = due.filter(({ key }) => !asked.has(key))
-    if (anew.length === 0) break
-    for (const { key } of anew) asked.add(key)
-    const next = anew[Symbol.iterator]()
-    await Promise.all(Array.from({ length: AT_ONCE }, () => ask(next)))
-    await computeAll(deps, tenant, isStopped)
+  const askAll = async (): Promise<number> => {
+    const before = asked.size
+    while (!isOver()) {
+      const due = await readTenant(database, tenant, uow => dueQuestions(uow, system.clock.now(), QUESTIONS_MAX))
+      const anew = due.filter(({ key }) => !asked.has(key))
+      if (anew.length === 0) break
+      for (const { key } of anew) asked.add(key)
+      const next = anew[Symbol.iterator]()
+      await Promise.all(Array.from({ length: AT_ONCE }, () => ask(next)))
+    }
+    return asked.size - before
+  }
+  // An invoice that is computed may have another question, and an answer has more to compute.
+  while (!isStopped()) {
+    let isAsking = true
+    const asking = askAll().finally(() => {
+      isAsking = false
+    })
+    const both = await Promise.allSettled([
+      asking,
+      computeMeanwhile(() => computePart(deps, tenant, { tried, isStopped }), {
+        asking,
+        isAsking: () => isAsking,
+        isStopped,
+      }),
+    ])
+    for (const each of both) if (each.status === 'rejected') throw each.reason
+    if (both.every(each => each.status === 'fulfilled' && each.value === 0)) break
   }
   return answered
 }
 
-/** Computes the invoices that wait for what was said since they were last computed. */
-async function computeAll(deps: TaxEngineJobDeps, tenant: Tenant, isStopped: () => boolean): Promise<void> {
-  const { database } = deps
-  while (!isStopped()) {
-    const found = await readTenant(database, tenant, uow => questionsToCompute(uow, QUESTIONS_MAX))
-    for (const open of found) {
-      if (isStopped()) return
-      await computeWaiting(deps, tenant, open)
-      await inTenant(database, tenant, ACTOR, uow => markComputed(uow, open))
-    }
-    if (found.length < QUESTIONS_MAX) return
-  }
+type Meanwhile = {
+  readonly asking: Promise<unknown>
+  readonly isAsking: () => boolean
+  readonly isStopped: () => boolean
 }
 
-/** The next run computes again what cannot be computed now. */
-async function computeWaiting(deps: TaxEngineJobDeps, tenant: Tenant, open: KeyedQuestion): Promise<void> {
-  const waiting = await readTenant(deps.database, tenant, uow => invoicesWaiting(uow, open))
-  const [customer, entity] = [open.question.buyer.id, open.question.seller.id]
-  const owner = open.question.billing_type === 'SELF_BILLING' ? entity : customer
-  for (const id of waiting) {
-    try {
-      await inTimeOf(deps.database, tenant, [owner], () => refreshInvoice(deps, tenant, ACTOR, id))
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-    }
+/** Computes as long as questions are asked and something is left: also what a worker that died left, and what a call of a user asked. */
+async function computeMeanwhile(part: () => Promise<number>, of: Meanwhile): Promise<number> {
+  let total = 0
+  while (!of.isStopped()) {
+    const mayCome = of.isAsking()
+    const taken = await part()
+    total += taken
+    if (taken > 0) continue
+    if (!mayCome) break
+    await Promise.race([of.asking.catch(() => undefined), setTimeout(LOOK_MS, undefined, { ref: false })])
   }
+  return total
 }
 
 const queryTaxEngine = defineJob<TaxEngineJobDeps, TenantPayload>({
@@ -123,7 +120,7 @@ export const findTaxQuestions = defineJob<TaxEngineJobDeps>({
     await asSystem(system, 'find-tax-questions', async tx => {
       const { rows } = await tx.execute<TenantPayload>(sql`
         select distinct t.platform_id, t.environment from tax_answers t
-        where t.to_compute or (${mayBeDue(system.clock.now())})`)
+        where (${mayBeComputed(system.clock.now())}) or (${mayBeDue(system.clock.now())})`)
       await queueTenants(tx, queryTaxEngine, rows)
     })
   },
