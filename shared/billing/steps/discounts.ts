@@ -12,6 +12,7 @@ import {
   inTurn,
   isAbout,
   type PartOfChange,
+  partsOfLines,
   type Step,
   type StepContext,
   totalOf,
@@ -43,15 +44,24 @@ function shareIn(discount: Discount, { service }: LinePeriod, { zone }: StepCont
 
 type Of = { readonly step: 'DISCOUNT' | 'TOTAL_DISCOUNT'; readonly period: LinePeriod; readonly context: StepContext }
 
+/**
+ * A percentage on prices deducts from late usage what it takes off the whole, less what it took off before. Coupons, and
+ * discounts on the total or under a condition, are of what one invoice charges.
+ */
+const isOfWhole = ({ of, value, condition, coupon }: Discount): boolean =>
+  of !== null && value.kind === 'PERCENTAGE' && condition === null && coupon === null
+
 /** A percentage of each line, or one amount for all of them, never more than their sum. */
 function discountLines(lines: readonly Line[], discount: Discount, members: readonly Line[], of: Of) {
   const { step, period, context } = of
   const base = totalOf(members)
-  if (base.lte(ZERO) || !matches(discount.condition, base)) return { lines, applied: [] }
+  const ofWhole = isOfWhole(discount)
+  if (!ofWhole && (base.lte(ZERO) || !matches(discount.condition, base))) return { lines, applied: [] }
   const wanted = partsOf(discount, members, base, of)
   const total = sum(wanted.map(({ exact }) => exact))
-  if (total.lte(ZERO)) return { lines, applied: [] }
-  const parts = total.gt(base) ? wanted.map(each => ({ ...each, exact: each.exact.times(base).div(total) })) : wanted
+  if (wanted.length === 0 || (!ofWhole && total.lte(ZERO))) return { lines, applied: [] }
+  const parts =
+    !ofWhole && total.gt(base) ? wanted.map(each => ({ ...each, exact: each.exact.times(base).div(total) })) : wanted
   const { value } = discount
   const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : WHOLE
   return change(
@@ -65,21 +75,31 @@ function discountLines(lines: readonly Line[], discount: Discount, members: read
       share: isWhole(share) ? null : share,
       coupon: discount.coupon,
       period,
-      parts: parts.map(({ line, exact }) => ({ line, exact: exact.neg() })),
+      parts: parts.map(({ line, exact, before }) => ({
+        line,
+        exact: exact.neg(),
+        ...(before === undefined ? {} : { before: before.neg() }),
+      })),
     },
     context,
   )
 }
 
-function partsOf({ value, ...rest }: Discount, members: readonly Line[], base: Decimal, of: Of): PartOfChange[] {
+function partsOf(
+  { value, ...rest }: Discount,
+  members: readonly Line[],
+  base: Decimal,
+  of: Of,
+): readonly PartOfChange[] {
   const discount = { value, ...rest }
   const { step, period, context } = of
   if (value.kind === 'PERCENTAGE') {
     const percentage = min(value.percentage, HUNDRED)
-    return members.map(line => ({
-      line,
-      exact: timesFraction(netOf(line).times(percentage).div(HUNDRED), shareIn(discount, line.period, context)),
-    }))
+    const partOf = (amount: Decimal, line: Line): Decimal =>
+      timesFraction(amount.times(percentage).div(HUNDRED), shareIn(discount, line.period, context))
+    return isOfWhole(discount)
+      ? partsOfLines(members, partOf)
+      : members.map(line => ({ line, exact: partOf(netOf(line), line) }))
   }
   // On the total an amount is deducted once per invoice, in full (contract: a fixed-amount invoice-level discount).
   const holds = members.some(line => shareIn(discount, line.period, context).numerator.gt(ZERO))

@@ -1,5 +1,5 @@
 // A line of an invoice between rating and rounding: what it refers to, its amount, and what changed it.
-import { type Decimal, sum } from '../../decimal.ts'
+import { type Decimal, sum, ZERO } from '../../decimal.ts'
 import type { Interval } from '../../time.ts'
 import type { Fraction } from '../fraction.ts'
 import type { TaxCategory } from '../tax.ts'
@@ -60,6 +60,11 @@ export type Line = {
   readonly inAdvance: boolean
   /** For usage that arrived after the invoice of its time was closed. */
   readonly late: boolean
+  /**
+   * What earlier invoices charged for the time of late usage, after the percentages so far: a percentage is rounded of
+   * the whole. Absent on every other line.
+   */
+  readonly before?: Decimal
   /** Which clauses a line added by a user takes part in; null on every other line. */
   readonly applicableForClauses: readonly string[] | null
   /** The metered quantity, for commitments in units; null when nothing was metered. */
@@ -82,6 +87,9 @@ export const isCharged = ({ kind }: Line): boolean => kind === 'REVENUE' || kind
 
 /** The amount of a charged line after everything that changed it so far. */
 export const netOf = (line: Line): Decimal => line.exact.plus(sum(line.because.map(({ exact }) => exact)))
+
+/** The same with what earlier invoices charged for its time. */
+export const wholeOf = (line: Line): Decimal => netOf(line).plus(line.before ?? ZERO)
 
 /** What all lines refer to in common. */
 export function commonScope(lines: readonly Line[]): Scope {

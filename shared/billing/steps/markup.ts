@@ -1,9 +1,20 @@
 // Step 5 of semantics 5.4: markups on rated prices.
-import { HUNDRED, ZERO } from '../../decimal.ts'
+import { HUNDRED, sum, ZERO } from '../../decimal.ts'
 import { isWhole, timesFraction } from '../fraction.ts'
 import type { Markup } from './clauses.ts'
 import type { Line } from './line.ts'
-import { byPeriod, byWeight, change, heldShare, inTurn, isAbout, type Step, type StepContext, totalOf } from './step.ts'
+import {
+  byPeriod,
+  byWeight,
+  change,
+  heldShare,
+  inTurn,
+  isAbout,
+  partsOfLines,
+  type Step,
+  type StepContext,
+  totalOf,
+} from './step.ts'
 
 /** Late usage gets no fixed amount, because the invoice of its period already added it. */
 const joins = (clause: Markup, line: Line): boolean =>
@@ -30,9 +41,12 @@ function markUp(
   const share = heldShare(clause.during, period.service, period.service, context.zone)
   const base = totalOf(members)
   const { value } = clause
-  const whole = value.kind === 'PERCENTAGE' ? base.times(value.percentage).div(HUNDRED) : value.amount
-  const total = timesFraction(whole, share)
-  if (total.lte(ZERO)) return { lines, applied: [] }
+  const parts =
+    value.kind === 'PERCENTAGE'
+      ? partsOfLines(members, of => timesFraction(of.times(value.percentage).div(HUNDRED), share))
+      : byWeight(members, timesFraction(value.amount, share))
+  if (parts.length === 0 || (value.kind === 'AMOUNT' && sum(parts.map(({ exact }) => exact)).lte(ZERO)))
+    return { lines, applied: [] }
   const why = { step: 'MARKUP', clauseId: clause.id, base, coupon: null } as const
   const percentage = value.kind === 'PERCENTAGE' ? value.percentage : null
   return change(
@@ -43,7 +57,7 @@ function markUp(
       share: isWhole(share) ? null : share,
       kind: 'MARKUP',
       period,
-      parts: byWeight(members, total),
+      parts,
     },
     context,
   )

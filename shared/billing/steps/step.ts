@@ -9,7 +9,16 @@ import type { Span, Zone } from '../periods.ts'
 import { shareOf } from '../proration.ts'
 import { TAX_CATEGORIES, type TaxCategory, type TaxDecided } from '../tax.ts'
 import { type Clauses, type ClauseTarget, LEVEL_SCOPES } from './clauses.ts'
-import { type Because, commonScope, isCharged, type Line, type LineKind, type LinePeriod, netOf } from './line.ts'
+import {
+  type Because,
+  commonScope,
+  isCharged,
+  type Line,
+  type LineKind,
+  type LinePeriod,
+  netOf,
+  wholeOf,
+} from './line.ts'
 
 export type StepContext = {
   readonly currency: string
@@ -91,12 +100,54 @@ export const rounded = ({ rounding, currency }: StepContext, value: Decimal): De
   rounding === 'DEFAULT' ? toMoney(amount(value, currency)).quantity : value
 
 function settleParts(context: StepContext, parts: readonly Decimal[]): readonly Decimal[] {
-  if (context.rounding === 'UNROUNDED' || parts.length === 0) return parts
+  if (parts.length === 0) return parts
   const total = toMoney(amount(sum(parts), context.currency))
   return roundToTotal(parts, total).map(({ quantity }) => quantity)
 }
 
-export type PartOfChange = { readonly line: Line; readonly exact: Decimal }
+export type PartOfChange = {
+  readonly line: Line
+  readonly exact: Decimal
+  /** Of late usage: the same part of what earlier invoices charged, so that the whole is rounded once. */
+  readonly before?: Decimal
+}
+
+/**
+ * A part of each line. Of late usage it is the part of the whole less that of what earlier invoices charged. There is no
+ * part of lines that sum to zero or less.
+ */
+export function partsOfLines(
+  lines: readonly Line[],
+  partOf: (of: Decimal, line: Line) => Decimal,
+): readonly PartOfChange[] {
+  const partsOf = (amountOf: (line: Line) => Decimal): Decimal[] => {
+    const isAny = sum(lines.map(amountOf)).gt(ZERO)
+    return lines.map(line => (isAny ? partOf(amountOf(line), line) : ZERO))
+  }
+  const [wholes, earlier] = [partsOf(wholeOf), partsOf(line => line.before ?? ZERO)]
+  const parts = lines.map((line, index) => {
+    const before = earlier[index] ?? ZERO
+    return { line, exact: (wholes[index] ?? ZERO).minus(before), before }
+  })
+  return parts.every(({ exact, before }) => exact.eq(ZERO) && before.eq(ZERO)) ? [] : parts
+}
+
+type SettledPart = PartOfChange & { readonly before: Decimal }
+
+/** Rounded, each part is that of the whole less what was given or charged before. */
+function settled(context: StepContext, parts: readonly PartOfChange[]): SettledPart[] {
+  const earlier = parts.map(({ before }) => before ?? ZERO)
+  if (context.rounding === 'UNROUNDED') return parts.map(part => ({ ...part, before: part.before ?? ZERO }))
+  const given = settleParts(context, earlier)
+  const wholes = settleParts(
+    context,
+    parts.map(({ exact }, index) => exact.plus(earlier[index] ?? ZERO)),
+  )
+  return parts.map(({ line }, index) => {
+    const before = given[index] ?? ZERO
+    return { line, exact: (wholes[index] ?? ZERO).minus(before), before }
+  })
+}
 
 /** Divides `total` by the amount of each line; equally when the amounts sum to zero. */
 export function byWeight(lines: readonly Line[], total: Decimal): PartOfChange[] {
@@ -120,13 +171,9 @@ export function change(
   { kind, period, parts, ...why }: Change,
   context: StepContext,
 ): StepResult {
-  const settled = settleParts(
-    context,
-    parts.map(({ exact }) => exact),
-  )
-  const changed = parts
-    .map(({ line }, index) => ({ line, exact: settled[index] ?? ZERO }))
-    .filter(({ exact }) => !exact.eq(ZERO))
+  const all = settled(context, parts)
+  const changed = all.filter(({ exact }) => !exact.eq(ZERO))
+  const earlier = new Map(all.map(({ line, before }) => [line.key, before]))
   const keyOf = (category: TaxCategory): string =>
     [kind, why.clauseId, period.service.start, period.service.end, category].join(' ')
   const reasons = new Map(
@@ -143,8 +190,10 @@ export function change(
     const of = commonScope(own.map(({ line }) => line))
     return [adjustingLine({ key: keyOf(taxCategory), kind, of, exact, taxCategory, period }, because)]
   })
-  const after = lines.map(line => {
-    const reason = reasons.get(line.key)
+  const after = lines.map(given => {
+    const reason = reasons.get(given.key)
+    const line =
+      given.before === undefined ? given : { ...given, before: given.before.plus(earlier.get(given.key) ?? ZERO) }
     return reason ? { ...line, because: [...line.because, reason] } : line
   })
   return { lines: [...after, ...made], applied: made.flatMap(line => line.because) }

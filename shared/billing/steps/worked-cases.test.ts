@@ -166,6 +166,13 @@ const CASES: readonly Case[] = [
     '60.5 12.71 73.21',
   ],
   [
+    'a markup and a discount of late usage are of the whole, less those of before: 6.30 and 6.93 of 62.95',
+    [line('a', '0.04', { late: true, before: decimal('62.91') })],
+    { markups: [markup('m', percent('10'))], discounts: [discount('d', percent('10'), { of: CONFIG })] },
+    ['MARKUP m 0.01', 'DISCOUNT d -0.01'],
+    '0.04 0.01 0.05',
+  ],
+  [
     'a wallet pays what discounts and minimums leave',
     [line('a', '50')],
     {

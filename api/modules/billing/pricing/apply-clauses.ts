@@ -62,7 +62,7 @@ export function withClauses(
   const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
-  const { lines, deducted, steps } = clauseLines(rated, { beside, clauses, context, period, coupons })
+  const { lines, deducted, steps } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
   return { draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) }, steps }
 }
 

@@ -2,7 +2,7 @@
 // rounding.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, sum, ZERO } from '../../../../shared/decimal.ts'
+import { decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { closeInTurn, linesIn } from '../testing/example-closing.ts'
@@ -41,6 +41,48 @@ describe('late usage', () => {
     expect(january?.columns.amount_excluding_tax).toBe('85')
     // 45.00 of January and 9.00 of February, less 5.00 once.
     expect(february?.columns.amount_excluding_tax).toBe('49')
+  })
+
+  test.each([
+    [
+      'of a minimum',
+      {
+        commitment: { pricing_item_configs: [{ ids: ['config0'], amount: eur('1'), end_at: '2026-02-01T00:00:00Z' }] },
+      },
+      [
+        ['REVENUE 0.05', 'DISCOUNT -0.01', 'COMMITMENT 0.96'],
+        ['REVENUE late 0.06', 'COMMITMENT -0.06'],
+        ['REVENUE late 2.04', 'DISCOUNT -0.21', 'COMMITMENT -0.90'],
+      ],
+    ],
+    ['alone', {}, [['REVENUE 0.05', 'DISCOUNT -0.01'], ['REVENUE late 0.06'], ['REVENUE late 2.04', 'DISCOUNT -0.21']]],
+  ])('that arrives twice gets the percentage of the whole, rounded once: 0.22 of 2.15, %s', (_name, terms, lines) => {
+    const discount = { pricing_item_configs: [{ ids: ['config0'], percentage: '10' }] }
+    const schedules = [{ discount, ...terms }]
+    const inputs = exampleInputs({ start: START, items: [metered([{ amount: eur('0.01') }])], schedules })
+    const months = closeInTurn(
+      inputs,
+      [
+        { day: 3, quantity: '5', after: 0 },
+        { day: 4, quantity: '6', after: 1 },
+        { day: 5, quantity: '204', after: 2 },
+      ],
+      3,
+    )
+    expect(months.map(month => texts(linesIn(month)))).toEqual(lines)
+    expect(plain(sum(months.map(({ columns }) => decimal(columns.amount_excluding_tax))))).toBe('1.93')
+  })
+
+  test('that makes the whole cheaper gives back what was deducted of more', () => {
+    const discount = { pricing_item_configs: [{ ids: ['config0'], percentage: '10' }] }
+    const tiered = metered([{ amount: eur('1'), tier_top_bound: { number: '100' } }, { amount: eur('0.5') }], {
+      pricing_type: 'TOP_TIERED',
+    })
+    const [january, february] = closeInTurn(inputsOf(discount, { items: [tiered] }), sent.slice(0, 2), 2)
+    if (!january || !february) throw new Error('two months are closed')
+    expect(texts(linesIn(january))).toEqual(['REVENUE 100.00', 'DISCOUNT -10.00'])
+    // 75.00 less 7.50 is owed of January.
+    expect(texts(linesIn(february))).toEqual(['REVENUE late -25.00', 'DISCOUNT 2.50'])
   })
 
   test('gets nothing of a discount that began after its period ended', () => {

@@ -11,6 +11,7 @@ import { groupKey } from '../../invoices/document/lay-out.ts'
 import { stepLineOf, walletLines } from '../../invoices/document/wallet-lines.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { fullPeriodOf } from '../charges/charges.ts'
+import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { pathOfClause } from './clauses-of.ts'
 import type { CountingCoupon } from './coupon-clauses.ts'
@@ -26,6 +27,8 @@ type Applied = {
    * refunds.
    */
   readonly beside: readonly DraftLine[]
+  /** What was billed before, of the late usage among the charges. */
+  readonly late: readonly LateCharge[]
   readonly clauses: Clauses
   readonly context: StepContext
   /** The billing period of the subscription, for lines that apply to the whole invoice. */
@@ -44,7 +47,8 @@ export type ClauseResult = {
 
 /** What clauses make of these charges. Charges without usage are included: a later commitment needs to count them. */
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
-  const before = [...rated.map(lineOf), ...applied.beside.map(stepLineOf)]
+  const billed = new Map(applied.late.map(({ charge, unit }) => [charge.key, unit.printed]))
+  const before = [...rated.map(each => withBefore(lineOf(each), billed)), ...applied.beside.map(stepLineOf)]
   const { lines } = applyClauses(before, applied.clauses, applied.context)
   const groups = new Map<string, LineGroup>([
     ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
@@ -114,6 +118,11 @@ function lineOf({ charge, metered, before, quantity }: RatedCharge): Line {
     applicableForClauses: null,
     volume: isMetered(charge) ? metered.quantity.minus((charge.late && before?.volume.quantity) ?? ZERO) : null,
   }
+}
+
+const withBefore = (line: Line, billed: ReadonlyMap<string, Decimal>): Line => {
+  const before = billed.get(line.key)
+  return before === undefined ? line : { ...line, before }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -25,9 +25,9 @@ test.each([
     'tax rate is not known',
   ],
 ] as const)('%s is explained by the rule that changed', (_name, billing_type, difference, text) => {
-  expect(ruleChanges({ billing_type, configs: [], coupons: [] }, [changed('lines', '[]', '[1]'), difference])).toEqual([
-    expect.stringContaining(text),
-  ])
+  expect(
+    ruleChanges({ billing_type, configs: [], coupons: [], late: [] }, [changed('lines', '[]', '[1]'), difference]),
+  ).toEqual([expect.stringContaining(text)])
 })
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
     changed('content.validation_result.0.details', finding('No tax rate of CH.'), finding('No tax rate of CH, now.')),
   ],
 ] as const)('%s is not', (_name, billing_type, difference) => {
-  expect(ruleChanges({ billing_type, configs: [], coupons: [] }, [difference])).toEqual([])
+  expect(ruleChanges({ billing_type, configs: [], coupons: [], late: [] }, [difference])).toEqual([])
 })
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
     { ...fee, ...last },
   ]
   const rulesOf = (pricing_type: string, field = 'lines.0.amount') =>
-    ruleChanges({ billing_type: 'DEFAULT', configs: [{ pricing_type, bands }], coupons: [] }, [
+    ruleChanges({ billing_type: 'DEFAULT', configs: [{ pricing_type, bands }], coupons: [], late: [] }, [
       changed(field, '18', '27'),
     ])
   expect(rulesOf('STAIR_STEP_TOP_UP')).toHaveLength(explained)
@@ -76,7 +76,19 @@ test.each([
 ] as const)('a line of an invoice with a coupon of %s', (_name, discount, limited_to, explained) => {
   const coupons = [{ discount, limited_to: limited_to === null ? null : { product_ids: [...limited_to.product_ids] } }]
   const rulesOf = (field: string) =>
-    ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons }, [changed(field, '-20', '-10')])
+    ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }, [changed(field, '-20', '-10')])
   expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
   expect(rulesOf('content.customer.name')).toEqual([])
+})
+
+test.each([
+  ['a percentage on a price', { pricing_item_configs: [{ ids: ['pico_1'], percentage: '10' }] }, 1],
+  ['an amount on a price', { pricing_item_configs: [{ ids: ['pico_1'], amount: ten }] }, 0],
+  ['a percentage on the total', { totals: [{ percentage: '10' }] }, 0],
+])('a line of an invoice with late usage under %s', (_name, discount, explained) => {
+  const rulesOf = (late: readonly { discount: typeof discount }[], field = 'lines.1.amount_excluding_tax') =>
+    ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons: [], late }, [changed(field, '-0.01', '-0.02')])
+  expect(rulesOf([{ discount }])).toHaveLength(explained)
+  expect(rulesOf([])).toEqual([])
+  expect(rulesOf([{ discount }], 'content.customer.name')).toEqual([])
 })

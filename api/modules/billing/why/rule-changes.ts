@@ -2,8 +2,9 @@
 // names those that explain a difference.
 import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
+import { clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import type { ConfigInput } from '../terms/billing-inputs.ts'
+import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
 type Difference = { readonly field: string; readonly issued: string | null; readonly computed: string | null }
@@ -13,6 +14,8 @@ type Verified = Pick<InvoiceRow, 'billing_type'> & {
   readonly configs: readonly Pick<ConfigInput, 'pricing_type' | 'bands'>[]
   /** The coupons of its schedules. */
   readonly coupons: readonly Pick<AppliedCoupon, 'discount' | 'limited_to'>[]
+  /** The schedules of its late usage. */
+  readonly late: readonly Pick<ScheduleInput, 'discount' | 'markup'>[]
 }
 
 type RuleChange = {
@@ -38,6 +41,11 @@ const AMOUNTS = ['lines', 'amount_', 'tax_amount']
 /** Whether it is of some things, and an amount or under a condition. */
 const isOnceForThings = ({ discount, limited_to }: Verified['coupons'][number]): boolean =>
   limited_to !== null && (discount.amount != null || discount.condition != null)
+
+const hasPercentage = (schedule: Verified['late'][number]): boolean =>
+  (['markup', 'discount'] as const).some(kind =>
+    clauseEntries(kind, schedule).some(({ level, value }) => level !== null && value.percentage != null),
+  )
 
 const CHANGES: readonly RuleChange[] = [
   {
@@ -65,6 +73,10 @@ const CHANGES: readonly RuleChange[] = [
     text: 'A coupon on some things deducts its amount once for each invoice, and its condition is of the whole invoice. Before, both were for each period on it.',
     explains: ({ field }, { coupons }) =>
       AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isOnceForThings),
+  },
+  {
+    text: 'A percentage on a price is rounded for all usage of a period, and late usage has what is left of it. Before, it was rounded for the late usage alone.',
+    explains: ({ field }, { late }) => AMOUNTS.some(start => field.startsWith(start)) && late.some(hasPercentage),
   },
 ]
 

@@ -44,6 +44,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
   const [before, after] = [canonical(issued), canonical(computed)]
   const configs = bases.flatMap(({ charges }) => charges.map(({ config }) => config))
   const coupons = bases.flatMap(({ inputs }) => inputs.schedules.flatMap(schedule => schedule.coupons ?? []))
+  const late = bases.flatMap(basis => basis.late.map(({ charge }) => charge.schedule))
   const differences = before === after ? [] : differencesOf(JSON.parse(before), JSON.parse(after))
   return {
     object_type: 'INVOICE_VERIFICATION',
@@ -55,7 +56,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     computed_sha256: sha256(after),
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
-    rule_changes: ruleChanges({ billing_type: row.billing_type, configs, coupons }, differences),
+    rule_changes: ruleChanges({ billing_type: row.billing_type, configs, coupons, late }, differences),
     changed_events: before === after ? [] : await changedEvents(deps, tenant, bases),
   }
 }

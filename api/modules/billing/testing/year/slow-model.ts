@@ -202,10 +202,13 @@ class Invoice {
     price: Price,
     period: Period,
     parts: readonly { span: Span; cents: number; days?: number[] }[],
+    before = 0,
   ): void {
     for (const { span, cents: value } of parts) this.add('REVENUE', price, phase.id, span, value)
     const total = parts.reduce((sum, part) => sum + part.cents, 0)
-    const discount = price.discount !== null && total > 0 ? rounded(ratio(total * price.discount, 100)) : 0
+    // Late usage: the discount of the whole, rounded once, less that of what was billed before.
+    const off = (of: number): number => (of > 0 ? rounded(ratio(of * (price.discount ?? 0), 100)) : 0)
+    const discount = off(before + total) - off(before)
     this.add('DISCOUNT', price, phase.id, period, -discount)
     for (const { span, cents: value, days = [] } of parts) {
       if (!price.inAdvance) continue
@@ -260,10 +263,10 @@ class Invoice {
       const quantity = this.used(unit.period)
       if (quantity <= unit.quantity) continue
       const value = usagePrice(unit.price, this.beyond(unit.phase, unit.price, unit.period, quantity))
-      const more = value - unit.cents
+      const before = unit.cents
       unit.quantity = quantity
       unit.cents = value
-      this.period(unit.phase, unit.price, unit.period, [{ span: unit.period, cents: more }])
+      this.period(unit.phase, unit.price, unit.period, [{ span: unit.period, cents: value - before }], before)
     }
   }
 
