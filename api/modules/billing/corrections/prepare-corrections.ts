@@ -19,7 +19,7 @@ import { paidByBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
-import { chargesOtherwise, REBILL_BILLING, rebilled, usesOtherwise } from '../late/corrected/rebill.ts'
+import { chargesOtherwise, costsTheSame, REBILL_BILLING, rebilled, usesOtherwise } from '../late/corrected/rebill.ts'
 import { correctionsNotIssued, insertCorrection } from '../late/corrected/store-corrections.ts'
 import type { Correction } from '../late/corrected/table.ts'
 import { findLateUnits } from '../late/late-charges.ts'
@@ -27,6 +27,7 @@ import { overtaken } from '../late/overtaken.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
+import { rulesMayDiffer } from '../why/rule-changes.ts'
 import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 import { rebillProducer } from './rebill-producer.ts'
 
@@ -52,7 +53,7 @@ export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inpu
         const newId = idOf('invo', prepared.new_invoice_id)
         await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, ACTOR, newId)
         await noteFault(deps, tenant, of, null)
-      } else await noteFault(deps, tenant, of, await prepareOne(deps, tenant, of.id))
+      } else await noteFault(deps, tenant, of, await prepareOne(deps, tenant, of.id, closed))
     } catch (error) {
       // What cannot be priced, or was issued or made VOID meanwhile, keeps no other invoice from being billed.
       if (!(error instanceof AppError) || error.code === 'SERVICE_UNAVAILABLE') throw error
@@ -116,7 +117,12 @@ async function noteFault(
 }
 
 /** Returns why the invoice cannot be corrected; null when it is corrected, or charges what it should. */
-async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'invo'>): Promise<string | null> {
+async function prepareOne(
+  deps: BillingDeps,
+  tenant: Tenant,
+  originalId: Id<'invo'>,
+  closed: readonly ClosedUsage[],
+): Promise<string | null> {
   const { row, lines } = await readTenant(deps.database, tenant, async uow => ({
     row: await getInvoice(uow, idOf('invo', originalId)),
     lines: await linesOfInvoice(uow, idOf('invo', originalId)),
@@ -126,8 +132,12 @@ async function prepareOne(deps: BillingDeps, tenant: Tenant, originalId: Id<'inv
   if (row.status !== 'FINAL' || (used.size === 0 && !lines.some(chargesSomething))) return null
   const again = await priceAgain(deps, tenant, originalId)
   // By what wallets had when it became FINAL: what was granted since changes no invoice that is issued.
-  const { columns, lines: now } = again.price([]).priced
+  const { columns, lines: now, counted } = again.price([]).priced
   if (!chargesOtherwise(lines, now) && !usesOtherwise(used, usesOf(columns.content))) return null
+  // Amounts that differ by a rule of now alone are not asked for: the usage that came late costs nothing.
+  const before = closed.find(({ invoice_id }) => invoice_id === originalId)
+  const coupons = again.inputs.schedules.flatMap(schedule => schedule.coupons ?? [])
+  if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
   const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ruleChanges } from './rule-changes.ts'
+import { ruleChanges, rulesMayDiffer } from './rule-changes.ts'
 
 const finding = (details: string) => JSON.stringify({ status: 'ERROR', details })
 const changed = (field: string, issued: string | null, computed: string | null) => ({ field, issued, computed })
@@ -78,6 +78,8 @@ test.each([
   const rulesOf = (field: string) =>
     ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }, [changed(field, '-20', '-10')])
   expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
+  expect(rulesMayDiffer('DEFAULT', coupons)).toBe(explained === 1)
+  expect(rulesMayDiffer('SELF_BILLING', [])).toBe(true)
   expect(rulesOf('content.customer.name')).toEqual([])
 })
 

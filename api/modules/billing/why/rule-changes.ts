@@ -83,3 +83,7 @@ const CHANGES: readonly RuleChange[] = [
 /** The changes of rules that explain differences of a FINAL invoice; empty when none does. */
 export const ruleChanges = (invoice: Verified, differences: readonly Difference[]): string[] =>
   CHANGES.filter(({ explains }) => differences.some(each => explains(each, invoice))).map(({ text }) => text)
+
+/** Whether a rule that changed may be why an invoice with these coupons charges otherwise for usage that costs the same. */
+export const rulesMayDiffer = (billingType: Verified['billing_type'], coupons: Verified['coupons']): boolean =>
+  billingType === 'SELF_BILLING' || coupons.some(isOnceForThings)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { at } from '../../../../../shared/time.ts'
 import type { ClosedUsage } from '../closed-usage.ts'
 import { forNextInvoice, overtaken } from '../overtaken.ts'
-import { chargesOtherwise, rebilled } from './rebill.ts'
+import { chargesOtherwise, costsTheSame, rebilled } from './rebill.ts'
 
 const line = (line_id: string, net: string, gross = net) => ({
   line_id,
@@ -17,6 +17,28 @@ test.each([
   ['a line more', [line('a', '1')], [line('a', '1'), line('b', '0.01')], true],
 ])('whether documents charge otherwise: %s', (_, one, other, expected) => {
   expect(chargesOtherwise(one, other)).toBe(expected)
+})
+
+describe('whether usage costs the same', () => {
+  const part = (customer_id: string, exact: string) => ({ customer_id, number: '1', count: '1', exact, printed: exact })
+  const cost = (exact: string, more: object = {}) => ({ unit: 'a', service: [0, 1] as const, exact, ...more })
+  const other = { ...cost('2'), unit: 'b' }
+  test.each([
+    ['in another order', [cost('1'), other], [other, cost('1')], true],
+    ['with more usage that is included', [cost('1', { number: '5' })], [cost('1', { number: '6' })], true],
+    [
+      'with a customer whose usage is included',
+      [cost('1', { parts: [] })],
+      [cost('1', { parts: [part('c', '0')] })],
+      true,
+    ],
+    ['a part of a cent', [cost('1')], [cost('1.001')], false],
+    ['only credits', [cost('0', { credits: '1' })], [cost('0', { credits: '2' })], false],
+    ['of other customers', [cost('1', { parts: [part('c', '1')] })], [cost('1', { parts: [part('d', '1')] })], false],
+    ['of another time', [cost('1')], [cost('1', { service: [1, 2] })], false],
+  ])('%s', (_, one, two, expected) => {
+    expect(costsTheSame(one, two)).toBe(expected)
+  })
 })
 
 describe('the new invoice', () => {

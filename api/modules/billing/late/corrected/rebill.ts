@@ -4,6 +4,7 @@ import type { Decimal } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
 import type { LineValues } from '../../../invoices/lines/table.ts'
 import type { InvoiceColumns } from '../../../invoices/table.ts'
+import type { ClosedCharge } from '../closed-usage.ts'
 
 /** The name of the producer of these invoices, as stored with them. */
 export const REBILL_BILLING = 'REBILL'
@@ -46,4 +47,19 @@ export function chargesOtherwise(one: readonly Amounts[], other: readonly Amount
       .sort()
       .join('\n')
   return textOf(one) !== textOf(other)
+}
+
+type Cost = Pick<ClosedCharge, 'unit' | 'service' | 'exact' | 'credits' | 'parts'>
+
+/** Whether usage costs the same, for each price, time and customer, before discounts and minimums. */
+export function costsTheSame(one: readonly Cost[], other: readonly Cost[]): boolean {
+  const textOf = (charges: readonly Cost[]): string =>
+    charges
+      .map(({ unit, service, exact, credits = null, parts = [] }) => {
+        const shares = parts.filter(part => part.exact !== '0').map(part => `${part.customer_id} ${part.exact}`)
+        return JSON.stringify([unit, service, exact, credits, shares.sort()])
+      })
+      .sort()
+      .join('\n')
+  return textOf(one) === textOf(other)
 }
