@@ -77,8 +77,8 @@ async function endGrace(uow: Uow, id: Id<'invo'>): Promise<string | null> {
 }
 
 /**
- * The row with what it asks a tax engine now: an address may have changed since it was computed, and the grace period must not end
- * before the new question is answered.
+ * The row with what it asks a tax engine now: an address, or who decides the tax, may have changed since it was computed, and the
+ * grace period must not end before the new question is answered.
  */
 function askedNow(
   row: InvoiceRow,
@@ -86,10 +86,11 @@ function askedNow(
   now: Instant,
 ): Pick<InvoiceRow, 'content' | 'timezone'> {
   const inputs = states.get(row.pricing_plan_subscription_id ?? '')?.inputs
-  if (!inputs || row.content.tax_key === undefined) return row
+  if (!inputs) return row
   const { sales_tax_percentage: salesTaxPercentage, billing_type: billingType, invoice_date } = row
   const on = localDateOf(invoice_date === null ? now : at(invoice_date), zoneNamed(row.timezone))
-  const { open } = invoiceTax({ parties: inputs, salesTaxPercentage, billingType }, on)
+  const lines = row.content.tax_categories.map(({ category: taxCategory }) => ({ taxCategory }))
+  const { open } = invoiceTax({ parties: inputs, salesTaxPercentage, billingType, lines }, on)
   const { tax_question: _then, ...content } = row.content
   return { ...row, content: open ? { ...content, tax_question: open } : content }
 }
