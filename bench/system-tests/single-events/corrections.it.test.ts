@@ -226,6 +226,37 @@ test('an invoice with a credit note of its own stays as it is, and its late usag
   expect((await read(march))['validation_result']).toEqual(reason)
 })
 
+test('late usage that costs nothing asks for no money by a rule that changed since', async () => {
+  const schedule = async (calculationId: string) => {
+    const [item] = await rig.api.sql(
+      "select product_id from product_items where usage_based ->> 'meter_value_calculation_id' = $1",
+      [calculationId],
+    )
+    const reference = tenant.seed.unique('coupon')
+    const coupon = await succeed(tenant, 'POST', '/v1/coupons', {
+      ...{ reference, name: reference, status: 'ACTIVE', duration: { type: 'FOREVER' } },
+      ...{ discount: { type: 'AMOUNT', amount: eur('7.77') }, limited_to: { product_ids: [item?.['product_id']] } },
+    })
+    return { coupon_ids: [coupon['id']] }
+  }
+  const own = await billed({ fee: '20', config: { default_included_volume: { number: '100' } }, schedule })
+  await send(own, '2026-03-04T00:00:00Z', '90')
+  await closeMarch(own)
+  const issued = (await booksOf(own)).map(shown)
+  expect(issued).toContain('STANDARD FINAL 12.23')
+  // As if the rule of then had deducted more than the rule of now.
+  const ids = (await booksOf(own)).map(row => row['id'])
+  const changed =
+    "update pinned_inputs set inputs = replace(inputs, '7.77', '3.33') where invoice_id = any($1) returning 1"
+  expect(await rig.api.sql(changed, [ids])).toHaveLength(ids.length)
+  await send(own, '2026-03-05T00:00:00Z', '5')
+  await billAt(own, '2026-04-03T00:00:00Z')
+  expect((await booksOf(own)).map(shown)).toEqual(issued)
+  await send(own, '2026-03-05T00:00:00Z', '25')
+  await billAt(own, '2026-04-04T00:00:00Z')
+  expect((await booksOf(own)).map(shown)).toEqual([...issued, 'CREDIT DRAFT -12.23', 'STANDARD DRAFT 18.67'])
+})
+
 test('a period that charged nothing has nothing to credit, so its late usage is on the next invoice', async () => {
   const own = await billed()
   await closeMarch(own)
