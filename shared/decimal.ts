@@ -3,7 +3,9 @@ import Big from 'big.js'
 
 const Strict = Big()
 Strict.strict = true // a JS number as operand throws, so a float can never slip in
-Strict.DP = 40 // places kept by a division; multiplication, addition and subtraction are exact
+/** Places kept by a division; multiplication, addition and subtraction are exact. */
+export const DIVISION_PLACES = 40
+Strict.DP = DIVISION_PLACES
 Strict.RM = 1 // half up (away from zero), the rounding of semantics 0.5
 
 export type Decimal = Big.Big

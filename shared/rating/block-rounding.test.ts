@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type Decimal, decimal, plain, ZERO } from '../decimal.ts'
 import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
 import { parseCreditsPrice, rateCredits } from './credits.ts'
-import { CURVE_PLACES_MAX, curveEnd, priceCurve } from './curve.ts'
+import { CURVE_PLACES_MAX, curveEnd, drawCurve, priceCurve } from './curve.ts'
 import { describeCharge } from './describe.ts'
 import { type PriceConfigInput, parsePriceConfig } from './parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from './price.ts'
@@ -199,6 +199,53 @@ describe('the curve', () => {
     vi.restoreAllMocks()
     expect(plain(pieces.at(-1)?.to.charge ?? ZERO)).toBe(cost(config, money('1700.25', '7')))
     expect(steps).toBeLessThan(50 * CURVE_PLACES_MAX)
+  })
+
+  test('of 200 tiers of events divides digit by digit for no tier, and pauses', () => {
+    const bands = Array.from(
+      { length: 200 },
+      (_, index): BandText => ({
+        percentage: '1.3',
+        amount: '0.1',
+        minimumAmount: '0.05',
+        maximumAmount: '900',
+        ...(index < 199 ? { topBound: String(index + 1) } : {}),
+      }),
+    )
+    const config = priceOf('TIERED', bands, { metric: 'AMOUNT' })
+    const divide = vi.spyOn(Object.getPrototypeOf(ZERO), 'div')
+    const multiply = vi.spyOn(Object.getPrototypeOf(ZERO), 'times')
+    const drawing = drawCurve(config, { end: decimal('60'), money: true, count: decimal('7') })
+    const turns: number[] = []
+    let step: ReturnType<typeof drawing.next>
+    do {
+      step = drawing.next()
+      turns.push(multiply.mock.calls.length)
+      multiply.mockClear()
+    } while (!step.done)
+    const divisions = divide.mock.calls.length
+    vi.restoreAllMocks()
+    expect(plain(step.value?.at(-1)?.to.charge ?? ZERO)).toBe(cost(config, money('60', '7')))
+    expect(divisions).toBeLessThan(CURVE_PLACES_MAX)
+    expect(Math.max(...turns)).toBeLessThan(20_000)
+  })
+
+  test('of 200 tiers of whole blocks divides each bound once', () => {
+    const bands = Array.from(
+      { length: 200 },
+      (_, index): BandText => ({
+        amount: '2',
+        blockSize: '1',
+        ...(index < 199 ? { topBound: String(index + 1) } : {}),
+      }),
+    )
+    const config = priceOf('TIERED_TOP_UP', bands)
+    const divide = vi.spyOn(Object.getPrototypeOf(ZERO), 'div')
+    const pieces = priceCurve(config, { end: decimal('400'), money: false }) ?? []
+    const divisions = divide.mock.calls.length
+    vi.restoreAllMocks()
+    expect(plain(pieces.at(-1)?.to.charge ?? ZERO)).toBe('800')
+    expect(divisions).toBeLessThan(10 * 400)
   })
 
   test('of more blocks in its tiers than can be told apart is not made', () => {

@@ -75,7 +75,22 @@ function roundedSteps({ bands, pricingType, blockRounding }: PriceConfig, money:
  * What the price charges for every quantity from 0 to `end`, with `count` events where money is metered. Null when the
  * price steps at more than CURVE_PLACES_MAX places.
  */
-export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: CurveOf): CurvePiece[] | null {
+export function priceCurve(config: PriceConfig, of: CurveOf): CurvePiece[] | null {
+  const drawing = drawCurve(config, of)
+  for (;;) {
+    const { done, value } = drawing.next()
+    if (done) return value
+  }
+}
+
+/** Of 200 tiers, so many take some 10 ms. */
+const PLACES_A_TURN = 20
+
+/** The same for a caller that has other work: it pauses at the first place, and after every few more. */
+export function* drawCurve(
+  config: PriceConfig,
+  { end, money, count = ZERO }: CurveOf,
+): Generator<undefined, CurvePiece[] | null> {
   const places = placesOf(config, { end, money, count })
   if (places === null) return null
   const events = isByEvents(config) ? count : ZERO
@@ -86,6 +101,7 @@ export function priceCurve(config: PriceConfig, { end, money, count = ZERO }: Cu
   }
   const pieces: CurvePiece[] = []
   for (const [index, to] of places.entries()) {
+    if (index % PLACES_A_TURN === 0) yield
     const from = places[index - 1]
     if (!from) continue
     const { charges, first, end } = inside(config, [from, to], at)

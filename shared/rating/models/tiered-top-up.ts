@@ -1,10 +1,23 @@
 import { type Decimal, min, ZERO } from '../../decimal.ts'
 import { blocksOf } from '../block-rounding.ts'
-import { AMOUNT_LIMITS, chargeBlocks, readLimits } from '../charge-band.ts'
-import { BandFault, charged, definePriceModel, placedQuantity } from '../price-model.ts'
+import { AMOUNT_LIMITS, chargeBlocks, readLimits, type UnitBand } from '../charge-band.ts'
+import { BandFault, charged, definePriceModel, type Placeds, placedQuantity } from '../price-model.ts'
 
-/** Whole blocks that end at or before `bound`. */
-const blocksWithin = (bound: Decimal, blockSize: Decimal): Decimal => bound.div(blockSize).round(0, 0)
+type BlockBand = { readonly amount: Decimal; readonly blockSize: Decimal; readonly limits: UnitBand['limits'] }
+
+/** The blocks that end at or before a band, and those that end in it too; null where it has no end. */
+type Ends = { readonly before: Decimal; readonly until: Decimal | null }
+const ends = new WeakMap<Placeds<BlockBand>, readonly Ends[]>()
+
+/** By band: the same for every volume, so each bound is divided once. */
+function blockEnds(bands: Placeds<BlockBand>): readonly Ends[] {
+  const known = ends.get(bands)
+  if (known) return known
+  const within = (bound: Decimal): Decimal => bound.div(bands[0].reads.blockSize).round(0, 0)
+  const found = bands.map(({ floor, top }) => ({ before: within(floor), until: top && within(top) }))
+  ends.set(bands, found)
+  return found
+}
 
 /**
  * TIERED_TOP_UP: whole blocks as in FLAT_TOP_UP. Each block is priced by the band that contains its end, counted from
@@ -33,9 +46,10 @@ export const tieredTopUp = definePriceModel({
     const kept = settings.rollover ? prior.rollover : ZERO
     const blocks = blocksOf(used.minus(kept), blockSize)
     const left = kept.plus(blocks.times(blockSize)).minus(used)
+    const known = blockEnds(bands)
     const charges = bands.flatMap(band => {
-      const before = blocksWithin(band.floor, blockSize)
-      const own = (band.top === null ? blocks : min(blocks, blocksWithin(band.top, blockSize))).minus(before)
+      const { before, until } = known[band.index] ?? { before: ZERO, until: null }
+      const own = (until ? min(blocks, until) : blocks).minus(before)
       // When no block was bought, the first band shows it.
       if (own.lte(ZERO) && !(band.index === 0 && blocks.eq(ZERO))) return []
       return [chargeBlocks(band, { units: own.times(blockSize), events: volume.count }, own)]

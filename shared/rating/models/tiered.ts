@@ -1,4 +1,4 @@
-import { type Decimal, min, ZERO } from '../../decimal.ts'
+import { type Decimal, DIVISION_PLACES, min, quotient, ZERO } from '../../decimal.ts'
 import { chargeUnits, readUnitBand, UNIT_FIELDS, type UnitBand } from '../charge-band.ts'
 import type { BandCharge } from '../price.ts'
 import {
@@ -66,7 +66,8 @@ export const tiered = definePriceModel({
     for (const band of bands) {
       if (band.index > 0 && total.lte(band.floor)) break
       const slice = (band.top === null ? total : min(band.top, total)).minus(band.floor)
-      const part = (whole: Decimal): Decimal => (slice.eq(total) ? whole : whole.times(slice).div(total))
+      const part = (whole: Decimal): Decimal =>
+        slice.eq(total) ? whole : quotient(whole.times(slice), total, DIVISION_PLACES)
       const events = volume.metric === 'AMOUNT' ? part(volume.count) : ZERO
       charges.push(chargeUnits(band, { units: isOwnMetric ? slice : part(units), events }))
     }

@@ -3,7 +3,8 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amountView } from '../../../../shared/money.ts'
-import { CURVE_PLACES_MAX, type CurvePoint, curveEnd, priceCurve } from '../../../../shared/rating/curve.ts'
+import { inTurns } from '../../../../shared/process/in-turns.ts'
+import { CURVE_PLACES_MAX, type CurvePoint, curveEnd, drawCurve } from '../../../../shared/rating/curve.ts'
 import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -28,14 +29,16 @@ export async function versionCurve(uow: ReadUow, id: string, query: Query): Prom
       field: 'pricing_item_config_id',
     })
   }
+  const curves: VersionCurve['curves'] = []
+  for (const priced of wanted) curves.push(await curveOf(priced, query))
   return {
     object_type: 'PRICING_PLAN_VERSION_CURVE',
     pricing_plan_version_id: version.id,
-    curves: wanted.map(priced => curveOf(priced, query)),
+    curves,
   }
 }
 
-function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curves'][number] {
+async function curveOf(priced: PricedConfig, { to, count }: Query): Promise<VersionCurve['curves'][number]> {
   const { config, metric, productItem } = priced
   const reading = parsePriceConfig(config, { metric })
   if (reading.kind === 'fault') throw new Error(`a stored price is refused: ${reading.fault.message}`)
@@ -45,7 +48,8 @@ function curveOf(priced: PricedConfig, { to, count }: Query): VersionCurve['curv
   const events = decimal(count ?? '0')
   if (events.lt(ZERO)) throw new AppError('INVALID_FIELD', 'A count of events is 0 or more.', { field: 'count' })
   // Where each event is priced on its own, the curve is that of one event, whatever its size.
-  const pieces = priceCurve(price, { end, money: metric === 'AMOUNT', count: price.perEvent ? ONE : events })
+  const drawing = drawCurve(price, { end, money: metric === 'AMOUNT', count: price.perEvent ? ONE : events })
+  const pieces = await inTurns(drawing)
   if (!pieces) {
     const message = `Up to ${plain(end)} the price ${config.id} has more than ${CURVE_PLACES_MAX} blocks; choose a lower end.`
     throw new AppError('INVALID_FIELD', message, { field: 'to' })
