@@ -181,7 +181,10 @@ function placesOf(config: PriceConfig, { end, money, count = ZERO }: CurveOf): D
   return inOrder(found, end)
 }
 
-/** Each band that the events reach has its part of any quantity, so its limits hold from a multiple of where they would alone. */
+/**
+ * Each band that the events reach has its part of any quantity, so its limits hold from a multiple of where they would alone. Where one
+ * band prices all of it, as in TOP_TIERED, they hold from where all events are its own.
+ */
 function bendsByCount({ bands, blockRounding }: PriceConfig, count: Decimal): Decimal[] {
   let floor = ZERO
   return bands.flatMap(band => {
@@ -189,7 +192,8 @@ function bendsByCount({ bands, blockRounding }: PriceConfig, count: Decimal): De
     const part = reached.minus(floor)
     floor = band.topBound ?? floor
     const bends = bendsOf(band, blockRounding, part)
-    return part.gt(ZERO) ? [...bends, ...bends.map(units => units.times(count).div(part).round(PLACE_DECIMALS))] : bends
+    const shared = part.gt(ZERO) ? bends.map(units => units.times(count).div(part).round(PLACE_DECIMALS)) : []
+    return [...bends, ...shared, ...bendsOf(band, blockRounding, count)]
   })
 }
 

@@ -90,6 +90,21 @@ describe('tiers by events', () => {
   })
 })
 
+test('the curve of a price by the one band reached bends where the limit of all its events holds', () => {
+  const bands: BandText[] = [
+    { ...by('7'), amount: '0' },
+    { amount: '1.50', percentage: '0.1', maximumAmount: '27.05' },
+  ]
+  const pieces = priceCurve(priceOf('TOP_TIERED', bands, { metric: 'AMOUNT' }), {
+    ...{ end: decimal('80'), money: true, count: decimal('18') },
+  })
+  // 18 events cost 27; 0.1 % of 50 are the 0.05 that is left up to the maximum.
+  expect(pieces?.map(({ to }) => [plain(to.quantity), plain(to.charge.round(12))])).toEqual([
+    ['50', '27.05'],
+    ['80', '27.05'],
+  ])
+})
+
 describe('the curve of such a price', () => {
   const text = (highest: number) => fc.integer({ min: 0, max: highest }).map(value => plain(decimal(`${value}e-2`)))
   const limits = { minimumAmount: text(900), maximumAmount: text(9_000), minimumNumber: fc.nat(9).map(String) }

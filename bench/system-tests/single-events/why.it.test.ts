@@ -104,8 +104,11 @@ test('money in other currencies is converted by the rate of each event; without 
   // 2 % of 1,000 + 100 x 0.8 + 1,000 x 0.9 + 1,000 x 0.95.
   expect([invoice['status'], line['amount_excluding_tax']]).toEqual(['FINAL', eur('58.60')])
   expect(line['details'].meter_values).toEqual([
-    { amount: eur('1000'), amount_in_pricing_currency: eur('1000'), count: 1 },
-    { amount: { quantity: '2100', currency: 'USD' }, amount_in_pricing_currency: eur('1930'), count: 3 },
+    { amount: eur('1000'), amount_in_pricing_currency: eur('1000'), ratio: '0.341296928328', count: 1 },
+    {
+      ...{ amount: { quantity: '2100', currency: 'USD' }, amount_in_pricing_currency: eur('1930') },
+      ...{ ratio: '0.658703071672', count: 3 },
+    },
   ])
   expect(invoice['used_exchange_rates'].map(({ rate }: Row) => rate)).toEqual(['0.8', '0.9', '0.95'])
   // It keeps the rates that it used.
