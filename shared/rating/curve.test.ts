@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain } from '../decimal.ts'
-import { CURVE_PLACES_MAX, type CurvePiece, curveEnd, priceCurve } from './curve.ts'
+import { type CurvePiece, priceCurve } from './curve.ts'
+import { CURVE_PLACES_MAX, curveEnd } from './curve-places.ts'
 import { amountVolume, numberVolume } from './price.ts'
 import { type PriceConfig, rate } from './rate.ts'
 import { type BandText, price, priceOf } from './testing/prices.ts'
@@ -164,6 +165,48 @@ describe('the curve gives what the price charges at every quantity', () => {
         }
       }),
       { numRuns: 200 },
+    )
+  })
+})
+
+describe('where tiers of money share the events', () => {
+  test('the charge is no line beyond the first tier: it is drawn in eight parts, whose ends are exact', () => {
+    const config = priceOf('TIERED', [{ topBound: '10', amount: '1' }, { amount: '5' }], { metric: 'AMOUNT' })
+    const pieces = priceCurve(config, { end: decimal('50'), money: true, count: decimal('7') })
+    // 7 events: 7 x 10 / q x 1 + 7 x (q - 10) / q x 5.
+    const ends = (pieces ?? []).map(({ from, to, steps }) =>
+      [from, to].map(at => plain(at.charge)).concat(String(steps)),
+    )
+    expect([ends[0], ends[1]?.[0], ends.at(-1)?.[1], ends.length]).toEqual([['7', '7', 'false'], '7', '29.4', 9])
+    expect(pieces?.[4]?.to.quantity.eq(decimal('30'))).toBe(true)
+    expect(ends[4]?.[1]).toBe('25.66666666666666666667')
+  })
+
+  test('every end of a piece is what the price charges, whatever its tiers', () => {
+    const cents = (from: number) => fc.integer({ min: from, max: 900 }).map(value => plain(decimal(`${value}e-2`)))
+    const band = fc.record(
+      { amount: cents(1), fixedAmount: cents(0), percentage: cents(0), maximumAmount: cents(300) },
+      { requiredKeys: ['amount'] },
+    )
+    fc.assert(
+      fc.property(fc.array(band, { minLength: 2, maxLength: 4 }), fc.integer({ min: 1, max: 20 }), (given, events) => {
+        const bands = given.map((each, at) =>
+          at < given.length - 1 ? { ...each, topBound: String((at + 1) * 9) } : each,
+        )
+        const config = priceOf('TIERED', bands, { metric: 'AMOUNT' })
+        const count = decimal(String(events))
+        const pieces = priceCurve(config, { end: decimal('60'), money: true, count }) ?? []
+        const charge = (quantity: Decimal) => rate(config, amountVolume(quantity, 'EUR', count)).total.quantity
+        for (const { from, to } of pieces) {
+          expect(to.charge.minus(charge(to.quantity)).abs().lt('1e-18')).toBe(true)
+          expect(
+            from.charge
+              .minus(charge(from.quantity.plus('1e-22')))
+              .abs()
+              .lt('1e-18'),
+          ).toBe(true)
+        }
+      }),
     )
   })
 })

@@ -43,8 +43,7 @@ export function calculateRoutes(app: FastifyInstance, deps: RouteDeps): void {
   readRoute(app, deps, {
     tag: 'pricing-plan-versions',
     permission: 'PRICING_PLAN_VERSION.VIEW',
-    summary:
-      'The prices of a version as straight pieces that a chart draws exactly: lines, steps, and where a limit holds.',
+    summary: 'The prices of a version as straight pieces that a chart can draw: lines, steps, and where a limit holds.',
     method: 'GET',
     url: `${VERSIONS}/:id/curve`,
     params: IdParams,

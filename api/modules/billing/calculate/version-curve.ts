@@ -1,10 +1,11 @@
-// GET /v1/pricing-plan-versions/{id}/curve: every price of a version as straight pieces that a chart draws exactly.
+// GET /v1/pricing-plan-versions/{id}/curve: every price of a version as straight pieces that a chart can draw.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amountView } from '../../../../shared/money.ts'
 import { inTurns } from '../../../../shared/process/in-turns.ts'
-import { CURVE_PLACES_MAX, type CurvePoint, curveEnd, drawCurve } from '../../../../shared/rating/curve.ts'
+import { type CurvePoint, drawCurve } from '../../../../shared/rating/curve.ts'
+import { CURVE_PLACES_MAX, curveEnd } from '../../../../shared/rating/curve-places.ts'
 import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
 import { getOne } from '../../../resource/store.ts'
