@@ -13,6 +13,15 @@ import {
   toMoney,
 } from './money.ts'
 
+test('half a cent that a share of a period was cut from is half a cent', () => {
+  // 3 included for 6 of 28 days leave 33/14 of 3: at 6.23 that is 14.685.
+  const left = decimal('3').minus(decimal('3').times('6').div('28'))
+  expect(plain(left.times('6.23'))).not.toBe('14.685')
+  expect(plain(toMoney(amount(left.times('6.23'), 'EUR')).quantity)).toBe('14.69')
+  expect(plain(toMoney(amount(left.times('-6.23'), 'EUR')).quantity)).toBe('-14.69')
+  expect(plain(toMoney(amount('14.684999999999999999999999', 'EUR')).quantity)).toBe('14.68')
+})
+
 test('money rounds half up to the exponent of its currency', () => {
   expect(moneyView(toMoney(amount('1.005', 'EUR')))).toEqual({ quantity: '1.01', currency: 'EUR' })
   expect(moneyView(toMoney(amount('1.5', 'JPY')))).toEqual({ quantity: '2', currency: 'JPY' })

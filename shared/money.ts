@@ -20,9 +20,16 @@ export const amount = (quantity: Decimal | string, currency: string): Amount => 
   currency,
 })
 
+/**
+ * A share of a period, such as 6 of 28 days, is cut at the 40th decimal, so half a cent can arrive as 0.00499…9. No price and quantity
+ * have as many decimals as this by themselves.
+ */
+const EXACT_PLACES = 30
+
 /** Rounds half up to the currency's exponent (semantics 0.5). */
-export function toMoney(value: Amount): Money {
-  return { quantity: roundHalfUp(value.quantity, currencyExponent(value.currency)), currency: value.currency } as Money
+export function toMoney({ quantity, currency }: Amount): Money {
+  const exact = roundHalfUp(quantity, EXACT_PLACES)
+  return { quantity: roundHalfUp(exact, currencyExponent(currency)), currency } as Money
 }
 
 /** Adds amounts of one currency. Throws when currencies differ: conversion is never implicit. */
