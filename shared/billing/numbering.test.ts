@@ -31,6 +31,8 @@ function number(given: Partial<NumberConfiguration>, counter: bigint, context: N
     ? documentNumber(configuration, prefix.text, counter)
     : `missing ${prefix.variable.reference}`
 }
+/** The most that a configuration may ask for. */
+const DIGITS = 20
 const never = { type: 'NEVER', month: 'JANUARY' } as const
 
 describe('numbers', () => {
@@ -52,6 +54,21 @@ describe('numbers', () => {
       7n,
       on('2026-03-31'),
       'F7',
+    ],
+    [
+      'the counter alone, though with a separator',
+      { prefix: '', dynamicPrefix: [], resetPeriod: never },
+      7n,
+      on('2026-03-31'),
+      '00007',
+    ],
+    ['no prefix of its own', { prefix: '', dynamicPrefix: ['YEAR'] }, 7n, on('2026-03-31'), '2026-00007'],
+    [
+      'as many digits as there may be',
+      { minimumNumberOfDigits: DIGITS },
+      7n,
+      on('2026-03-31'),
+      `INV-2026-${'7'.padStart(DIGITS, '0')}`,
     ],
     [
       'financial year before its end',
@@ -109,6 +126,10 @@ describe('numbers', () => {
     expect(all.map(numberConfigurationFault)).toEqual([null, null, null, null])
     expect(new Set(all.map(({ prefix }) => prefix)).size).toBe(4)
   })
+})
+
+test('a prefix that is refused cannot be rendered', () => {
+  expect(() => renderPrefix({ ...INV, prefix: '{{' }, 'STANDARD', on('2026-03-31'))).toThrow(RangeError)
 })
 
 describe('refused configurations', () => {
