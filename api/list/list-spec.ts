@@ -47,8 +47,8 @@ export type ListSpec = {
 export type SelectionCondition = (value: string) => SQL
 
 /**
- * Finds the ids of the rows in which a column matches a pattern of LIKE, of which `text` is what is looked for; null when the rows are
- * better compared one by one.
+ * Finds the ids of rows whose column matches a LIKE pattern. `text` is the text that the pattern searches for. Null when comparing the
+ * rows one by one is cheaper.
  */
 export type FindByPart = (
   uow: ReadUow,

@@ -16,7 +16,7 @@ test('whatever waits gets its turn whenever the work pauses', async () => {
 })
 
 test('a fault of the work is thrown', async () => {
-  // biome-ignore lint/correctness/useYield: it fails before it pauses.
+  // biome-ignore lint/correctness/useYield: the generator throws before its first pause.
   function* work(): Generator<undefined, string> {
     throw new Error('no result')
   }

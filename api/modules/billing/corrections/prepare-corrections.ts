@@ -134,7 +134,7 @@ async function prepareOne(
   // By what wallets had when it became FINAL: what was granted since changes no invoice that is issued.
   const { columns, lines: now, counted } = again.price([]).priced
   if (!chargesOtherwise(lines, now) && !usesOtherwise(used, usesOf(columns.content))) return null
-  // Amounts that differ by a rule of now alone are not asked for: the usage that came late costs nothing.
+  // The late usage costs nothing. What differs comes from a rule that changed since, and the customer does not pay for that.
   const before = closed.find(({ invoice_id }) => invoice_id === originalId)
   const coupons = again.inputs.schedules.flatMap(schedule => schedule.coupons ?? [])
   if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null

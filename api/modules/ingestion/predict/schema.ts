@@ -53,7 +53,8 @@ export const CostPrediction = Type.Object(
     }),
     message: Nullable(
       Type.String({
-        description: 'Why it is NOT_MATCHED or FAILED, costs nothing as a repeat, or is told without tax.',
+        description:
+          'Why it is NOT_MATCHED or FAILED, why it costs nothing (a repeat), or why its amounts are without tax.',
       }),
     ),
     details: Type.Array(Details),

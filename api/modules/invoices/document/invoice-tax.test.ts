@@ -68,7 +68,7 @@ describe('by a tax engine', () => {
     expect(taxed(kept({ fault: 'It is down.' })).findings[0]?.details).toMatch(/It is down\.$/)
   })
 
-  test('about an imagined customer it says that nobody is asked', () => {
+  test('for a made-up customer, it says that no tax engine is asked', () => {
     const { tax_answers: _none, ...rest } = { ...base, tax_answers: [] }
     if (DAY === null) throw new Error('it is a day')
     const { findings } = invoiceTax({ parties: { ...rest, billing_entity: entity }, salesTaxPercentage: null }, DAY)

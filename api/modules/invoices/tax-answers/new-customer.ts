@@ -10,7 +10,7 @@ type Held = { readonly open: KeyedQuestion; readonly said: Said }
 
 const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: Held[] }>()
 
-/** Does `work`, every try of which may make a customer with the id `newCustomerId`. */
+/** Runs `work`. Each attempt may create a customer, always with the id `newCustomerId`. */
 export const whereCustomerIsNew = <T>(work: () => Promise<T>): Promise<T> =>
   storage.run({ id: newId('cust'), answers: [] }, work)
 
@@ -23,5 +23,5 @@ export function holdAnswer(customerId: Id<'cust'>, held: Held): void {
   if (call?.id === customerId) call.answers.push(held)
 }
 
-/** What the tries before this one were told. */
+/** The answers that earlier attempts received. */
 export const heldAnswers = (): readonly Held[] => storage.getStore()?.answers ?? []

@@ -48,7 +48,7 @@ export async function noteQuestions(
   rows: readonly Pick<InvoiceRow, 'content' | 'status' | 'timezone'>[],
 ): Promise<void> {
   const noted = new Map<string, ReturnType<typeof valuesOf>>()
-  /** As of which day the oldest answer is that a row was computed with. */
+  /** The day of the oldest answer that a row was computed with. */
   const used = new Map<string, string>()
   for (const { content, timezone, ...row } of rows) {
     const { tax_question: open } = content
@@ -118,7 +118,7 @@ export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: Said): Promi
     })
 }
 
-/** Keeps what the tries before this one were told about the customer that this one has made. */
+/** Stores the answers that earlier attempts received about the customer that this attempt has created. */
 export async function keepHeldAnswers(uow: Uow): Promise<void> {
   for (const { open, said } of heldAnswers()) await keepAnswer(uow, open, said)
 }
@@ -140,8 +140,8 @@ export async function keepFault(
     .for('update')
   const attempts = (before?.attempts ?? 0) + 1
   const wait = Math.min(RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
-  const told = before?.fault === of.fault ? {} : TO_COMPUTE
-  const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)), ...told }
+  const mark = before?.fault === of.fault ? {} : TO_COMPUTE
+  const kept = { fault: of.fault, attempts, next_attempt_at: formatInstant(instantOf(of.at + wait)), ...mark }
   await uow.tx
     .insert(t)
     .values({ ...valuesOf(uow, open, of.asOf), ...kept })

@@ -57,7 +57,7 @@ test('waits for the answer, asks once, and keeps it: what the engine says later 
     rates: ['GST 5.00', 'QST 9.98'],
     errors: [],
   })
-  // The answer about the end of March may change until then, and is not asked for again before.
+  // The answer for the end of March may change until that day, so the engine is asked again only then.
   expect(await ask()).toBe(0)
 
   setTime('2026-03-11T20:00:00Z')
@@ -77,8 +77,8 @@ test('waits for the answer, asks once, and keeps it: what the engine says later 
   await billed.run()
   const warnings = async () => {
     const { status, validation_result } = (await billed.invoices())[1] as Row
-    const told = validation_result.map((each: Row) => `${each['status']} ${each['details']}`)
-    return [status, ...told.filter((text: string) => text.includes('tax engine'))]
+    const faults = validation_result.map((each: Row) => `${each['status']} ${each['details']}`)
+    return [status, ...faults.filter((text: string) => text.includes('tax engine'))]
   }
   expect(await warnings()).toEqual([
     'DRAFT',
@@ -126,13 +126,13 @@ test('tells once that an invoice of the day it becomes FINAL waits, however ofte
     const { id } = await first(billed)
     setTime('2026-03-11T20:00:00Z')
     await billed.run()
-    const told = async () => (await rig.api.sql('select type from outbox where object_id = $1', [id])).length
-    const before = await told()
+    const notices = async () => (await rig.api.sql('select type from outbox where object_id = $1', [id])).length
+    const before = await notices()
     for (const minute of [1, 2]) {
       setTime(`2026-03-11T20:0${minute}:00Z`)
       await billed.run()
     }
-    expect(await told()).toBe(before)
+    expect(await notices()).toBe(before)
     expect(shown(await first(billed)).errors).toEqual([expect.stringMatching(/on 2026-03-11\./)])
     await ask()
     await billed.run()
