@@ -8,7 +8,7 @@ import type { Priced } from '../check-price.ts'
 /** `often` times as often as nothing. */
 const maybe = <T>(arbitrary: fc.Arbitrary<T>, often = 3) =>
   fc.oneof({ weight: Math.round(often * 20), arbitrary }, { weight: 20, arbitrary: fc.constant(undefined) })
-const RARELY = 0.1
+const RARELY = 0.05
 const quantity = fc.constantFrom(
   '0',
   '0.000000000001',
