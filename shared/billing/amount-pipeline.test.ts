@@ -31,6 +31,16 @@ const QUEBEC: TaxDecided = {
   ],
 }
 
+/** Amounts as text, those of a credit with the other sign. */
+const shown = (value: unknown, isCredit: boolean): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (key, text: unknown) => {
+      if (typeof text !== 'string' || (key !== 'quantity' && key !== 'percentage')) return text
+      const quantity = decimal(text)
+      return plain(isCredit && key === 'quantity' ? ZERO.minus(quantity) : quantity)
+    }),
+  )
+
 describe('worked examples', () => {
   const cases: readonly [string, AmountLine[], Partial<AmountInput>, string[]][] = [
     ['G: 165 net at 21 %', lines('165'), {}, ['165', '34.65', '199.65']],
@@ -236,13 +246,8 @@ describe('laws', () => {
         const { lines: of, ...rest } = input
         const invoice = compute(of, { ...rest, rounding })
         const credit = compute(of, { ...rest, rounding, sign: 'CREDIT' })
-        same(invoice.totals.total.quantity.plus(credit.totals.total.quantity), ZERO)
-        for (const [index, line] of invoice.lines.entries()) {
-          const back = credit.lines[index]
-          if (!back) throw new Error('a line is missing')
-          same(line.amountExcludingTax.quantity.plus(back.amountExcludingTax.quantity), ZERO)
-          same(line.taxAmount.quantity.plus(back.taxAmount.quantity), ZERO)
-        }
+        // Every amount has the other sign, those of each line's taxes and of each authority too; all else is the same.
+        expect(shown(credit, true)).toEqual(shown(invoice, false))
       }),
     )
   })

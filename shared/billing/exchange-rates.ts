@@ -37,25 +37,20 @@ export function exchangeBefore(
         null,
       )
   const [direct, inverse] = [latest(from, to), latest(to, from)]
-  if (direct && (!inverse || at(direct.rate_timestamp) >= at(inverse.rate_timestamp)))
-    return exchangeOf([direct], { from, to })
-  if (inverse) return exchangeOf([inverse], { from, to })
+  if (direct && (!inverse || at(direct.rate_timestamp) >= at(inverse.rate_timestamp))) return exchangeOf([direct], to)
+  if (inverse) return exchangeOf([inverse], to)
   for (const base of [...new Set(rates.map(rate => rate.base_currency))].sort()) {
     const [ofFrom, ofTo] = [latest(base, from), latest(base, to)]
-    if (ofFrom && ofTo) return exchangeOf([ofFrom, ofTo], { from, to })
+    if (ofFrom && ofTo) return exchangeOf([ofFrom, ofTo], to)
   }
   return null
 }
 
 /** The same from the rates that were used, as an invoice shows them. */
-export function exchangeOf(
-  used: readonly ExchangeRate[],
-  { from, to }: { readonly from: string; readonly to: string },
-): Exchange {
-  const factors = used.map(({ base_currency, currency, rate }) => {
-    // Towards the currency of the invoice it is multiplied, and away from that of the price divided.
-    const towards = currency === to || base_currency === from
-    return towards ? fraction(decimal(rate), ONE_UNIT) : fraction(ONE_UNIT, decimal(rate))
-  })
+export function exchangeOf(used: readonly ExchangeRate[], to: string): Exchange {
+  // Towards the currency of the invoice a rate is multiplied, and away from that of the price divided.
+  const factors = used.map(({ currency, rate }) =>
+    currency === to ? fraction(decimal(rate), ONE_UNIT) : fraction(ONE_UNIT, decimal(rate)),
+  )
   return { factor: factors.reduce(multiplyFractions, fraction(1, 1)), used }
 }

@@ -85,6 +85,20 @@ describe('numbers', () => {
       'INV-2026-00001',
     ],
     [
+      'a month counts for years alone',
+      { dynamicPrefix: ['YEAR', 'MONTH'], resetPeriod: { type: 'MONTH', month: 'APRIL' } },
+      1n,
+      on('2026-03-31'),
+      'INV-2026-03-00001',
+    ],
+    [
+      'custom field with space around it',
+      { prefix: 'INV-{{customer.custom_fields[region]}}' },
+      1n,
+      on('2026-03-31', { 'customer.region': ' EU ' }),
+      'INV-EU-2026-00001',
+    ],
+    [
       'custom field',
       { prefix: 'INV-{{customer.custom_fields[region]}}' },
       1n,
@@ -142,6 +156,7 @@ describe('refused configurations', () => {
     ['first_number', { firstNumber: -1 }],
     ['increment_by', { incrementBy: 0 }],
     ['minimum_number_of_digits', { minimumNumberOfDigits: 0 }],
+    ['minimum_number_of_digits', { minimumNumberOfDigits: DIGITS + 1 }],
     ['prefix', { prefix: '{{customer.name}}' }],
     ['prefix', { prefix: '{{customer.custom_fields[a b]}}' }],
     ['prefix', { prefix: '{{contact.custom_fields[a]}}' }],

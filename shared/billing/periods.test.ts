@@ -11,6 +11,7 @@ import {
   billingPeriods,
   dateParts,
   daysBetween,
+  isWithin,
   type LocalDate,
   lastDayOfMonth,
   lastLocalDay,
@@ -210,11 +211,15 @@ describe('zones and days', () => {
     expect(daysBetween(day('2026-02-11'), day('2026-04-01'))).toBe(49)
     expect(dateParts(day('2026-03-01'))).toEqual({ year: 2026, month: 3, day: 1 })
     expect(formatInstant(addPeriodAt(at('2026-03-01T11:00:00Z'), months(1), BRUSSELS))).toBe('2026-04-01T10:00:00Z')
+    const days = { type: 'DAY', value: 15 } as const
+    expect(formatInstant(addPeriodAt(at('2026-03-20T11:00:00Z'), days, BRUSSELS, 2))).toBe('2026-04-19T10:00:00Z')
+    expect(formatInstant(addPeriodAt(at('2026-01-31T11:00:00Z'), months(1), BRUSSELS, 2))).toBe('2026-03-31T10:00:00Z')
   })
 
   test('a length that is not a whole number from 1 is refused', () => {
     for (const value of [0, -1, 1.5, Number.NaN, 10_001])
       expect(() => addPeriod(day('2026-01-01'), months(value))).toThrow(/period/)
+    expect(addPeriod(day('2026-01-01'), months(10_000))).toBe('2859-05-01')
   })
 
   test('the last local day is the day before an end at midnight, else the day of the end', () => {
@@ -234,6 +239,20 @@ describe('zones and days', () => {
     expect(
       billingPeriodAt(yearly, from('2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z'), at('2026-06-01T00:00:00Z')),
     ).toBeNull()
+    // 15 January lies in the period of the first instant, and before it.
+    const later = from('2026-01-20T00:00:00Z')
+    expect(billingPeriodAt(yearly, later, at('2026-01-15T00:00:00Z'))).toBeNull()
+    expect(billingPeriodAt(yearly, later, at('2026-01-20T00:00:00Z'))?.index).toBe(0)
+  })
+
+  test.each([
+    ['2026-01-19T23:59:59.999Z', false, false],
+    ['2026-01-20T00:00:00Z', true, true],
+    ['2026-01-31T23:59:59.999Z', true, true],
+    ['2026-02-01T00:00:00Z', false, true],
+  ])('a span contains its start and not its end: %s', (instant, bounded, open) => {
+    expect(isWithin(from('2026-01-20T00:00:00Z', '2026-02-01T00:00:00Z'), at(instant))).toBe(bounded)
+    expect(isWithin(from('2026-01-20T00:00:00Z'), at(instant))).toBe(open)
   })
 })
 

@@ -83,6 +83,22 @@ describe('rates of the platform', () => {
     expect(shown('FR', '2026-07-01', own)).toMatch(/^VAT 20 European Commission/)
   })
 
+  test('of a part of a country are not those of the country', () => {
+    expect(shown('DE', '2026-03-01', [rate('5', '2026-01-01', { state: 'BY' })])).toMatch(/^VAT 19 /)
+    expect(shown('AU', '2026-03-01', [])).toBe('GST 10 Australian Taxation Office, "GST"')
+  })
+
+  test('of Canada are by country, name and province, and none is known before the stored ones', () => {
+    const own = [
+      rate('10', '2026-01-01', { country: 'AU', name: 'GST' }),
+      rate('9', '2026-01-01', { country: 'CA', state: 'BC', name: 'HST' }),
+      rate('8', '2026-01-01', { country: 'AU', state: 'BC', name: 'PST' }),
+    ]
+    const rates = canadianRates('BC', OF_CANADA, day('2026-03-01'), own)
+    expect(rates?.map(({ name, percentage }) => `${name} ${plain(percentage)}`)).toEqual(['GST 5', 'PST 7'])
+    expect(canadianRates('BC', OF_CANADA, day('2020-12-31'))).toBeNull()
+  })
+
   test('of Canada set one tax of one province, and the GST of all', () => {
     const own = [
       rate('4', '2026-01-01', { country: 'CA', name: 'GST' }),

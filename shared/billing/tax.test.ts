@@ -155,6 +155,25 @@ describe('the rule table of semantics 5.5', () => {
       question('BE', 'BE', { buyer: { ...individual, taxExempt: true } }),
       'LOCAL_RATE VAT 21',
     ],
+    [
+      'a registration counts for individuals alone',
+      question('BE', 'DE', { seller: { registeredIn: ['DE'] } }),
+      'REVERSE_CHARGE',
+    ],
+    [
+      'a registration outside the EU and GB changes nothing',
+      question('BE', 'CH', { buyer: individual, seller: { registeredIn: ['CH'] }, platformRates: [SWISS] }),
+      'EXPORT',
+    ],
+    ...(['VALID', 'UNKNOWN'] as const).map((taxId): [string, TaxQuestion, string] => [
+      `local VAT for a missing id, ${taxId}`,
+      question('BE', 'DE', { buyer: { taxId }, seller: { applyLocalVatForMissingTaxId: true } }),
+      'REVERSE_CHARGE',
+    ]),
+    ['sales tax to the US', question('CH', 'US', { salesTaxPercentage: decimal('8') }), 'SALES_TAX Sales tax 8'],
+    ['sales tax from the US', question('US', 'CH', { salesTaxPercentage: decimal('8') }), 'SALES_TAX Sales tax 8'],
+    ['no sales tax beside the US', question('CH', 'AU', { salesTaxPercentage: decimal('8') }), 'EXPORT'],
+    ['AU has its own rate', question('AU', 'AU', { salesTaxPercentage: decimal('8') }), 'LOCAL_RATE GST 10'],
     ['before the rates start', question('BE', 'BE', { on: day('2020-12-31') }), 'INCOMPLETE invoice_date'],
   ]
   test.each(cases)('%s', (_name, asked, expected) => expect(percent(decideTax(asked))).toBe(expected))
@@ -185,6 +204,15 @@ describe('notes', () => {
     expect(notes('GB', 'GB', 'SELF_BILLING')).toEqual(['SELF_BILLING_UK_DOMESTIC'])
     expect(notes('GB', 'GB', 'DEFAULT')).toEqual([])
     expect(notes('BE', 'BE', 'SELF_BILLING')).toEqual([])
+    expect(notes('GB', 'FR', 'SELF_BILLING')).toEqual([])
+    expect(notes('FR', 'GB', 'SELF_BILLING')).toEqual([])
+  })
+
+  test('each source of the rates is named once, and none where no rate is', () => {
+    expect(decided(question('BE', 'BE')).sources).toEqual([expect.stringMatching(/^European Commission/)])
+    const asked = question('CA', 'CA', { buyer: { region: 'QC' }, seller: { taxIdTypes: ['CA_QST'] } })
+    expect(decided(asked).sources).toEqual([expect.stringMatching(/^Canada Revenue Agency/)])
+    expect(decided(question('BE', 'CH')).sources).toEqual([])
   })
 
   test('the registration used is the one of the buyer, and only then', () => {
@@ -201,6 +229,8 @@ describe('tax categories', () => {
       const of = taxOfCategory(tax, category)
       return [plain(of.percentage), of.notes.map(note => note.code).join()]
     }
+    for (const category of ['NO_TAX', 'EXEMPT'] as const)
+      expect(taxOfCategory(tax, category)).toMatchObject({ rates: [], restNotes: [] })
     expect([show('STANDARD'), show('NO_TAX'), show('EXEMPT')]).toEqual([
       ['21', ''],
       ['0', 'NO_TAX'],
@@ -215,9 +245,17 @@ describe('tax categories', () => {
   })
 
   test('a partial exemption of nothing is no partial exemption', () => {
-    const asked = question('BE', 'DE', { taxableShare: fraction(1, 2) })
-    expect(plain(decided(asked).taxableShare.numerator)).toBe('1')
-    expect(plain(taxAtRate('VAT', '21', fraction(3, 4)).taxableShare.numerator)).toBe('3')
+    const share = ({ taxableShare: { numerator, denominator } }: TaxDecided) => plain(numerator.div(denominator))
+    expect(share(decided(question('BE', 'DE', { taxableShare: fraction(1, 2) })))).toBe('1')
+    expect(share(decided(question('BE', 'BE', { taxableShare: fraction(1, 2) })))).toBe('0.5')
+    expect(share(decided(question('BE', 'BE')))).toBe('1')
+    expect(share(taxAtRate('VAT', '21', fraction(3, 4)))).toBe('0.75')
+  })
+
+  test('a percentage of 0 is no tax, and nobody published it', () => {
+    const none = { rates: [], sources: [], notes: [], invoiceNotes: [] }
+    expect(taxAtRate('VAT', '0.00')).toMatchObject(none)
+    expect(taxAtRate('VAT', '21')).toMatchObject({ ...none, rates: [{ name: 'VAT' }] })
   })
 })
 
@@ -258,11 +296,13 @@ describe('rates', () => {
   })
 
   test('provinces are known by code, ISO code and name', () => {
-    expect(['on', 'CA-ON', 'Ontario', 'Québec', 'XX', '', null].map(canadianProvince)).toEqual([
+    expect(['on', 'CA-ON', 'Ontario', ' Ontario ', 'Québec', 'XCA-ON', 'XX', '', null].map(canadianProvince)).toEqual([
+      'ON',
       'ON',
       'ON',
       'ON',
       'QC',
+      null,
       null,
       null,
       null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { type Decimal, decimal, plain, ZERO } from '../decimal.ts'
-import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
+import { type BlockRounding, blocksOf, roundedBlocks } from './block-rounding.ts'
 import { parseCreditsPrice, rateCredits } from './credits.ts'
 import { drawCurve, priceCurve } from './curve.ts'
 import { CURVE_PLACES_MAX, curveEnd } from './curve-places.ts'
@@ -322,6 +322,15 @@ describe('is refused', () => {
       'block_rounding',
     ],
     [
+      'of events in tiers of money, where another tier rounds money',
+      tiers(
+        { amount: eur('1'), block_size: { amount: eur('10') }, tier_top_bound: { amount: eur('100') } },
+        { amount: eur('1') },
+      ),
+      'AMOUNT',
+      'block_rounding',
+    ],
+    [
       'of units in tiers of events',
       tiers({ amount: eur('1'), tier_top_bound: { count: '5' } }, { amount: eur('1') }),
       'NUMBER',
@@ -337,8 +346,47 @@ describe('is refused', () => {
     expect(parsePriceConfig({ ...input, block_rounding: 'UP' }, { metric: 'AMOUNT' }).kind).toBe('ok')
   })
 
+  test.each<[string, PriceConfigInput, 'NUMBER' | 'AMOUNT']>([
+    [
+      'a tier that has no blocks, whatever its width',
+      tiers({ fixed_amount: eur('1'), tier_top_bound: { number: '2.5' } }, { amount: eur('1') }),
+      'NUMBER',
+    ],
+    [
+      'tiers whose own width holds whole blocks',
+      tiers(
+        { amount: eur('1'), block_size: { number: '5' }, tier_top_bound: { number: '5' } },
+        { amount: eur('1'), block_size: { number: '10' }, tier_top_bound: { number: '15' } },
+        { amount: eur('1') },
+      ),
+      'NUMBER',
+    ],
+    [
+      'tiers of money of which one has a percentage alone',
+      tiers(
+        { percentage: '2', tier_top_bound: { amount: eur('100') } },
+        { amount: eur('1'), block_size: { amount: eur('10') } },
+      ),
+      'AMOUNT',
+    ],
+  ])('not %s', (_name, input, metric) => {
+    expect(parsePriceConfig({ ...input, block_rounding: 'UP' }, { metric }).kind).toBe('ok')
+  })
+
   test('by another name', () => {
     const input = { pricing_type: 'FLAT', bands: [{ amount: eur('1') }], block_rounding: 'CEILING' }
     expect(parsePriceConfig(input, { metric: 'NUMBER' })).toMatchObject({ fault: { field: 'block_rounding' } })
   })
+})
+
+test('no block covers nothing, nor less than nothing', () => {
+  const five = decimal('5')
+  expect(['-7', '-0.1', '0', '0.1', '5', '5.1'].map(units => plain(blocksOf(decimal(units), five)))).toEqual([
+    '0',
+    '0',
+    '0',
+    '1',
+    '1',
+    '2',
+  ])
 })

@@ -64,9 +64,21 @@ describe('a price in credits is refused by its field', () => {
     ['billing_period', { pricing_type: 'FLAT', bands: [{ credits: credits('1') }], billing_period: { type: 'MONTH' } }],
     ['pricing_period', { pricing_type: 'FLAT', bands: [{ credits: credits('1') }], pricing_period: { type: 'MONTH' } }],
     ['bands', { pricing_type: 'FLAT' }],
+    ['bands.0.credits', { pricing_type: 'FLEXIBLE', bands: [{ credits: credits('1') }] }],
+    ['bands.0.credits.quantity', { pricing_type: 'FLAT', bands: [{ credits: credits('1e3') }] }],
     ['pricing_type', { pricing_type: 'PASS_THROUGH', bands: [{ credits: credits('1') }] }],
   ])('%s in %o', (field, input) => {
     const reading = parseCreditsPrice(input)
     expect(reading.kind === 'fault' && reading.fault.field).toBe(field)
   })
+})
+
+test('what is not a fault of the price is thrown', () => {
+  const unreadable: CreditsConfigInput = {
+    pricing_type: 'FLAT',
+    get bands(): never {
+      throw new TypeError('not readable')
+    },
+  }
+  expect(() => parseCreditsPrice(unreadable)).toThrow(TypeError)
 })

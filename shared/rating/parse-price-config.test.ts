@@ -55,6 +55,16 @@ test('the first amount names the currency', () => {
 
 const flat = (band: BandInput): PriceConfigInput => ({ pricing_type: 'FLAT', bands: [band] })
 const tiered = (...bands: BandInput[]): PriceConfigInput => ({ pricing_type: 'TIERED', bands })
+const topUp: PriceConfigInput = {
+  pricing_type: 'FLAT_TOP_UP',
+  bands: [{ amount: eur('1'), block_size: { number: '5' } }],
+}
+
+function accepted(input: PriceConfigInput, context: { metric: 'NUMBER' | 'AMOUNT' } = numbers) {
+  const reading = parsePriceConfig(input, context)
+  if (reading.kind === 'fault') throw new Error(reading.fault.message)
+  return reading.config
+}
 
 describe('a price that cannot be billed is refused by its field', () => {
   const faults: readonly [string, PriceConfigInput, { metric: 'NUMBER' | 'AMOUNT'; currency?: string }][] = [
@@ -158,9 +168,94 @@ describe('a price that cannot be billed is refused by its field', () => {
     ['bands.0.tier_top_bound.amount', tiered({ tier_top_bound: { amount: eur('1') } }, {}), numbers],
     ['bands.0.amount', { pricing_type: 'FIXED', bands: [{ amount: eur('1'), fixed_amount: eur('1') }] }, numbers],
     ['bands.0.fixed_amount', { pricing_type: 'STAIR_STEP', bands: [{}] }, numbers],
+    ['block_rounding', { ...flat({ amount: eur('1') }), block_rounding: 'SIDEWAYS' }, numbers],
+    ['rate_per', { ...flat({ amount: eur('1') }), rate_per: 'HOUR' }, numbers],
+    ['rate_per', { pricing_type: 'FIXED', bands: [{ fixed_amount: eur('1') }], rate_per: 'EVENT' }, numbers],
+    ['top_up', { ...topUp, top_up: { rollover: true }, rate_per: 'EVENT' }, numbers],
+    [
+      'default_included_volume',
+      { ...flat({ amount: eur('1') }), default_included_volume: { number: '1' }, rate_per: 'EVENT' },
+      numbers,
+    ],
+    [
+      'bands.0.tier_top_bound.count',
+      { ...tiered({ tier_top_bound: { count: '1' }, amount: eur('1') }, { amount: eur('1') }), rate_per: 'EVENT' },
+      numbers,
+    ],
+    [
+      'bands.0.tier_top_bound.count',
+      {
+        pricing_type: 'TIERED_TOP_UP',
+        bands: [
+          { amount: eur('1'), block_size: { number: '1' }, tier_top_bound: { count: '1' } },
+          { amount: eur('1'), block_size: { number: '1' } },
+        ],
+      },
+      numbers,
+    ],
+    [
+      'bands.0.block_size.count',
+      { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1'), block_size: { count: '5' } }] },
+      numbers,
+    ],
   ]
   test.each(faults)('%s in %o', (field, input, context) => {
     const reading = parsePriceConfig(input, context)
     expect(reading.kind === 'fault' && reading.fault.field).toBe(field)
   })
+})
+
+describe('a price that is just within its rules', () => {
+  test('as many bands as a price may have', () => {
+    const bands = Array.from({ length: BANDS_MAX }, (_, at) =>
+      at === BANDS_MAX - 1 ? { amount: eur('1') } : { amount: eur('1'), tier_top_bound: up(`${at + 1}`) },
+    )
+    expect(accepted(tiered(...bands)).bands).toHaveLength(BANDS_MAX)
+  })
+
+  test('null is the same as left out', () => {
+    const config = accepted({
+      ...flat({ amount: eur('1'), credits: null }),
+      default_included_volume: null,
+      block_rounding: null,
+      rate_per: null,
+    })
+    expect(config).toMatchObject({ included: null, blockRounding: 'NONE', perEvent: false })
+  })
+
+  test('NONE drops the bands that came with it', () => {
+    expect(accepted({ pricing_type: 'NONE', bands: [{ amount: eur('1') }] }).bands).toEqual([])
+  })
+
+  test('every band of tiers by events is by events, the last too, and of other tiers none is', () => {
+    const byEvents = accepted(tiered({ amount: eur('1'), tier_top_bound: { count: '5' } }, { amount: eur('2') }))
+    expect(byEvents.bands.map(band => band.boundOf)).toEqual(['COUNT', 'COUNT'])
+    const byQuantity = accepted(tiered({ amount: eur('1'), tier_top_bound: up('5') }, { amount: eur('2') }))
+    expect(byQuantity.bands.map(band => band.boundOf)).toEqual(['QUANTITY', 'QUANTITY'])
+  })
+
+  test('the setting that was given is the one that rates', () => {
+    expect(accepted({ ...flat({ amount: eur('1') }), rate_per: 'EVENT' }).perEvent).toBe(true)
+    expect(accepted({ ...flat({ amount: eur('1') }), rate_per: 'PERIOD' }).perEvent).toBe(false)
+    const blocks = flat({ amount: eur('1'), block_size: { number: '5' } })
+    expect(accepted({ ...blocks, block_rounding: 'DOWN' }).blockRounding).toBe('DOWN')
+  })
+})
+
+test('the refusal of a metric says what the type prices', () => {
+  const message = (pricing_type: string, context: { metric: 'NUMBER' | 'AMOUNT' }): string => {
+    const reading = parsePriceConfig({ pricing_type, bands: [{ amount: eur('1') }] }, context)
+    return reading.kind === 'fault' ? reading.fault.message : ''
+  }
+  expect(message('PASS_THROUGH', numbers)).toBe('PASS_THROUGH prices metered money only.')
+})
+
+test('what is not a fault of the price is thrown', () => {
+  const broken: PriceConfigInput = {
+    pricing_type: 'FLAT',
+    get bands(): never {
+      throw new TypeError('not readable')
+    },
+  }
+  expect(() => parsePriceConfig(broken, numbers)).toThrow(TypeError)
 })

@@ -233,7 +233,7 @@ function readIncluded(
   context: ReadingContext,
 ): IncludedTerms | null {
   if (input === null || input === undefined) return null
-  if (!model.perPricingPeriod || model.basis === 'nothing') {
+  if (!model.perPricingPeriod) {
     throw new Fault('default_included_volume', `${type} charges the same whatever the usage; leave it out.`)
   }
   return readIncludedVolume(input, context, settings.rollover)

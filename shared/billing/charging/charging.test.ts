@@ -87,6 +87,8 @@ describe('seats', () => {
   test('in arrears each number is charged for its time; changes outside the period do not cut it', () => {
     const all = changes(['2026-01-01', '3'], ['2026-03-11', '6'], ['2026-03-16', '6'], ['2026-05-01', '99'])
     expect(seatsInArrears(all, full).map(text)).toEqual(['03-01..03-11 3', '03-11..04-01 6'])
+    const back = changes(['2026-03-01', '1'], ['2026-03-05', '2'], ['2026-03-09', '3'], ['2026-03-13', '2'])
+    expect(seatsInArrears(back, full).map(text).at(-1)).toBe('03-13..04-01 2')
     expect(seatsInArrears(changes(['2026-05-01', '9']), full).map(text)).toEqual(['03-01..04-01 0'])
   })
 

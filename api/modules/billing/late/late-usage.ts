@@ -190,10 +190,7 @@ export function lateCharge(term: PriceTerm, unit: LateUnit, invoiceKey: string):
     },
     ...(last.exchange_rates
       ? {
-          exchange: exchangeOf(last.exchange_rates, {
-            from: term.schedule.pricing_currency,
-            to: term.billingCurrency,
-          }),
+          exchange: exchangeOf(last.exchange_rates, term.billingCurrency),
         }
       : {}),
   }

@@ -70,8 +70,8 @@ function usedRate(
 type Amounts = { readonly base: Decimal; readonly tax: Decimal; readonly currency: string }
 
 /** These amounts in the currency of the authority, each rounded to it. */
-export function localAmounts(rate: LocalRate, { base, tax, currency }: Amounts): TaxAmountsView {
-  const { factor } = exchangeOf([rate.used], { from: currency, to: rate.currency })
+export function localAmounts(rate: LocalRate, { base, tax }: Amounts): TaxAmountsView {
+  const { factor } = exchangeOf([rate.used], rate.currency)
   const inLocal = (quantity: Decimal): Decimal =>
     toMoney(amount(timesFraction(quantity, factor), rate.currency)).quantity
   return localView(rate, { base: inLocal(base), tax: inLocal(tax) })
