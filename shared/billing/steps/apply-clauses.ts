@@ -1,26 +1,22 @@
 // The steps of the amount pipeline between rating and tax (semantics 5.4), in their fixed order.
 import { amount, toMoney } from '../../money.ts'
 import type { AmountLine } from '../amount-pipeline.ts'
-import type { Clauses } from './clauses.ts'
 import { commitments, invoiceCommitment } from './commitments.ts'
 import { discounts, totalDiscounts } from './discounts.ts'
 import { freeUsage } from './free-usage.ts'
 import type { Line } from './line.ts'
 import { markup } from './markup.ts'
-import type { Step, StepContext, StepResult } from './step.ts'
+import type { Step } from './step.ts'
 import { walletCredit } from './wallet-credit.ts'
 
 /**
  * DEFAULT rounds rated amounts before anything is computed from them (semantics 0.5), and every step rounds what it
  * adds, so that the printed figures add up. UNROUNDED keeps everything exact.
  */
-const roundRated: Step = (lines, _clauses, { rounding, currency }) => ({
-  lines:
-    rounding === 'UNROUNDED'
-      ? lines
-      : lines.map(line => ({ ...line, exact: toMoney(amount(line.exact, currency)).quantity })),
-  applied: [],
-})
+const roundRated: Step = (lines, _clauses, { rounding, currency }) =>
+  rounding === 'UNROUNDED'
+    ? lines
+    : lines.map(line => ({ ...line, exact: toMoney(amount(line.exact, currency)).quantity }))
 
 const STEPS: readonly Step[] = [
   roundRated,
@@ -43,15 +39,8 @@ const STEPS: readonly Step[] = [
  * Applies clauses to the lines of an invoice. Returns the lines in their order, each with a note of what changed it,
  * and after them the lines that the steps made. Without clauses the only change is the rounding that tax would do.
  */
-export function applyClauses(lines: readonly Line[], clauses: Clauses, context: StepContext): StepResult {
-  return STEPS.reduce<StepResult>(
-    (before, step) => {
-      const { lines: after, applied } = step(before.lines, clauses, context)
-      return { lines: after, applied: [...before.applied, ...applied] }
-    },
-    { lines, applied: [] },
-  )
-}
+export const applyClauses: Step = (lines, clauses, context) =>
+  STEPS.reduce((before, step) => step(before, clauses, context), lines)
 
 /** The lines as input for `computeAmounts`. */
 export const amountLines = (lines: readonly Line[]): AmountLine[] =>

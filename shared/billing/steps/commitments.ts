@@ -16,7 +16,6 @@ import {
   rounded,
   type Step,
   type StepContext,
-  type StepResult,
   totalOf,
 } from './step.ts'
 
@@ -109,9 +108,9 @@ const keyOfMinimum = (all: Commitments, { service: { start } }: LinePeriod): str
  * Adds the lines that raise what was charged to what is committed. What earlier invoices added for the period and later
  * charges have made unnecessary is given back.
  */
-function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
+function trueUp(lines: readonly Line[], all: Commitments, of: Of): readonly Line[] {
   const missing = max(shortfall(all, of), ZERO).minus(of.addedBefore)
-  if (missing.eq(ZERO)) return { lines, applied: [] }
+  if (missing.eq(ZERO)) return lines
   const { step, period, members, context } = of
   const clauseId = all.map(({ id }) => id).join(' ')
   const base = totalOf(of.counted)
@@ -119,14 +118,13 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): StepResult {
     .filter(([, exact]) => !exact.eq(ZERO))
     .map(([taxCategory, exact]) => {
       const key = `${keyOfMinimum(all, period)} ${period.service.end} ${taxCategory}`
+      // A minimum is itself a charge, so what it noted about itself adds nothing.
       const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
       const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
       const inAdvance = step === 'COMMITMENT' && members.every(line => line.inAdvance)
       return { ...adjustingLine(own, because), inAdvance }
     })
-  // A minimum is itself a charge, so what it noted about itself adds nothing.
-  const applied = made.flatMap(line => line.because.map(because => ({ ...because, exact: line.exact })))
-  return { lines: [...lines, ...made], applied }
+  return [...lines, ...made]
 }
 
 /** Whether they are of a period whose minimum a closed invoice has charged. */

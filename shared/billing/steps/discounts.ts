@@ -56,10 +56,10 @@ function discountLines(lines: readonly Line[], discount: Discount, members: read
   const { step, period, context } = of
   const base = totalOf(members)
   const ofWhole = isOfWhole(discount)
-  if (!ofWhole && (base.lte(ZERO) || !matches(discount.condition, base))) return { lines, applied: [] }
+  if (!ofWhole && (base.lte(ZERO) || !matches(discount.condition, base))) return lines
   const wanted = partsOf(discount, members, base, of)
   const total = sum(wanted.map(({ exact }) => exact))
-  if (wanted.length === 0 || (!ofWhole && total.lte(ZERO))) return { lines, applied: [] }
+  if (wanted.length === 0 || (!ofWhole && total.lte(ZERO))) return lines
   const parts =
     !ofWhole && total.gt(base) ? wanted.map(each => ({ ...each, exact: each.exact.times(base).div(total) })) : wanted
   const { value } = discount

@@ -87,7 +87,7 @@ const close = (a: Decimal, b: Decimal): void => expect(a.minus(b).abs().lt('1e-3
 test('a step adds what its lines say, in every tax category: no cent moves between categories', () => {
   fc.assert(
     fc.property(linesOf(-50), anyClauses, anyContext, (lines, clauses, given) => {
-      const { lines: after } = applyClauses(lines, clauses, { ...context, ...given })
+      const after = applyClauses(lines, clauses, { ...context, ...given })
       for (const category of TAX_CATEGORIES) {
         const own = after.filter(({ taxCategory }) => taxCategory === category)
         close(sum(own.map(({ exact }) => exact)), sum(own.filter(isCharged).map(netOf)))
@@ -104,7 +104,7 @@ test('a step adds what its lines say, in every tax category: no cent moves betwe
 test('DEFAULT: every line is money, and every part of one', () => {
   fc.assert(
     fc.property(linesOf(-50), anyClauses, (lines, clauses) => {
-      const { lines: after } = applyClauses(lines, clauses, context)
+      const after = applyClauses(lines, clauses, context)
       for (const { exact, because } of after) {
         for (const figure of [exact, ...because.map(each => each.exact)]) {
           same(toMoney(amount(figure, 'EUR')).quantity, figure)
@@ -118,7 +118,7 @@ test('DEFAULT: every line is money, and every part of one', () => {
 test('discounts and wallets never take a charge below zero', () => {
   fc.assert(
     fc.property(linesOf(0), anyClauses, anyContext, (lines, clauses, given) => {
-      const { lines: after } = applyClauses(lines, clauses, { ...context, ...given })
+      const after = applyClauses(lines, clauses, { ...context, ...given })
       for (const each of after.filter(isCharged)) expect(netOf(each).gte('-1e-30')).toBe(true)
     }),
     { numRuns: 200 },
@@ -130,8 +130,8 @@ test('a commitment on the invoice is reached, and a wallet pays no more than it 
     fc.property(linesOf(-50), anyClauses, figure(900, 2), (lines, clauses, minimum) => {
       const all = { ...clauses, commitments: [...clauses.commitments, commitment('i', minimum)], wallets: [] }
       const before = applyClauses(lines, all, context)
-      expect(sum(before.lines.filter(isCharged).map(netOf)).gte(minimum)).toBe(true)
-      const { lines: after } = applyClauses(lines, { ...all, wallets: clauses.wallets }, context)
+      expect(sum(before.filter(isCharged).map(netOf)).gte(minimum)).toBe(true)
+      const after = applyClauses(lines, { ...all, wallets: clauses.wallets }, context)
       for (const { walletId, available } of clauses.wallets) {
         const used = after.filter(({ kind, because }) => kind === 'WALLET' && because[0]?.clauseId === walletId)
         expect(
@@ -149,7 +149,7 @@ test('clauses change only lines in their scope: other lines stay as they are', (
   fc.assert(
     fc.property(linesOf(0), discountsOf, (lines, all) => {
       const scoped = all.filter(({ of }) => of !== null)
-      const { lines: after } = applyClauses(lines, { ...NO_CLAUSES, discounts: scoped }, context)
+      const after = applyClauses(lines, { ...NO_CLAUSES, discounts: scoped }, context)
       const isHit = (each: Line): boolean =>
         scoped.some(({ of }) => of?.ids.includes(each.of[LEVEL_SCOPES[of.level]] ?? ''))
       for (const each of after.filter(isCharged)) if (!isHit(each)) expect(each.because).toEqual([])
@@ -177,8 +177,7 @@ test('the same clauses in another order of levels give the same invoice', () => 
 test('without clauses nothing is added, and lines are rounded as tax would round them', () => {
   fc.assert(
     fc.property(linesOf(-50), lines => {
-      const { lines: after, applied } = applyClauses(lines, NO_CLAUSES, context)
-      expect(applied).toEqual([])
+      const after = applyClauses(lines, NO_CLAUSES, context)
       expect(after.map(({ key }) => key)).toEqual(lines.map(({ key }) => key))
       for (const [index, { exact }] of after.entries()) {
         same(exact, toMoney(amount(lines[index]?.exact ?? ZERO, 'EUR')).quantity)
@@ -190,7 +189,7 @@ test('without clauses nothing is added, and lines are rounded as tax would round
 const everything = (lines: readonly Line[], clauses: Partial<Clauses>): Decimal =>
   sum(
     applyClauses(lines, { ...NO_CLAUSES, ...clauses }, { ...context, rounding: 'UNROUNDED' })
-      .lines.filter(isCharged)
+      .filter(isCharged)
       .map(netOf),
   )
 

@@ -36,7 +36,7 @@ function markUp(
   clause: Markup,
   members: readonly [Line, ...Line[]],
   context: StepContext,
-): ReturnType<Step> {
+): readonly Line[] {
   const [{ period }] = members
   const share = heldShare(clause.during, period.service, period.service, context.zone)
   const base = totalOf(members)
@@ -45,8 +45,7 @@ function markUp(
     value.kind === 'PERCENTAGE'
       ? partsOfLines(members, of => timesFraction(of.times(value.percentage).div(HUNDRED), share))
       : byWeight(members, timesFraction(value.amount, share))
-  if (parts.length === 0 || (value.kind === 'AMOUNT' && sum(parts.map(({ exact }) => exact)).lte(ZERO)))
-    return { lines, applied: [] }
+  if (value.kind === 'AMOUNT' && sum(parts.map(({ exact }) => exact)).lte(ZERO)) return lines
   const why = { step: 'MARKUP', clauseId: clause.id, base, coupon: null } as const
   const percentage = value.kind === 'PERCENTAGE' ? value.percentage : null
   return change(

@@ -31,24 +31,15 @@ export type StepContext = {
   /** The period that the invoice collects: the time of clauses on its total. */
   readonly invoicePeriod: LinePeriod
 }
-export type StepResult = { readonly lines: readonly Line[]; readonly applied: readonly Because[] }
 /** Pure: the same lines and clauses give the same lines. A step never removes a line or changes its `exact`. */
-export type Step = (lines: readonly Line[], clauses: Clauses, context: StepContext) => StepResult
+export type Step = (lines: readonly Line[], clauses: Clauses, context: StepContext) => readonly Line[]
 
 /** Applies one clause after the other, each to what the one before left. */
-export function inTurn<C>(
+export const inTurn = <C>(
   lines: readonly Line[],
   clauses: readonly C[],
-  apply: (lines: readonly Line[], clause: C) => StepResult,
-): StepResult {
-  return clauses.reduce<StepResult>(
-    (before, clause) => {
-      const { lines: after, applied } = apply(before.lines, clause)
-      return { lines: after, applied: [...before.applied, ...applied] }
-    },
-    { lines, applied: [] },
-  )
-}
+  apply: (lines: readonly Line[], clause: C) => readonly Line[],
+): readonly Line[] => clauses.reduce(apply, lines)
 
 type Scoped = { readonly scheduleId: string | null; readonly of: ClauseTarget | null }
 
@@ -170,7 +161,7 @@ export function change(
   lines: readonly Line[],
   { kind, period, parts, ...why }: Change,
   context: StepContext,
-): StepResult {
+): readonly Line[] {
   const all = settled(context, parts)
   const changed = all.filter(({ exact }) => !exact.eq(ZERO))
   const earlier = new Map(all.map(({ line, before }) => [line.key, before]))
@@ -196,7 +187,7 @@ export function change(
       given.before === undefined ? given : { ...given, before: given.before.plus(earlier.get(given.key) ?? ZERO) }
     return reason ? { ...line, because: [...line.because, reason] } : line
   })
-  return { lines: [...after, ...made], applied: made.flatMap(line => line.because) }
+  return [...after, ...made]
 }
 
 /** A line that a step made. */

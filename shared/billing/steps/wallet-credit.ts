@@ -83,7 +83,7 @@ export const walletCredit: Step = (lines, { wallets }, context) =>
     const factor = perNet(context, wallet)
     const owed = rounded(context, timesFraction(gross, inverse(factor)))
     const used = min(owed, max(wallet.available, ZERO))
-    if (wallet.currency !== context.currency || used.lte(ZERO)) return { lines: now, applied: [] }
+    if (wallet.currency !== context.currency || used.lte(ZERO)) return now
     const covered = used.eq(owed) ? gross : min(gross, rounded(context, timesFraction(used, factor)))
     return change(
       now,

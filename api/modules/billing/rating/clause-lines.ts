@@ -49,7 +49,7 @@ export type ClauseResult = {
 export function clauseLines(rated: readonly RatedCharge[], applied: Applied): ClauseResult {
   const billed = new Map(applied.late.map(({ charge, unit }) => [charge.key, unit.printed]))
   const before = [...rated.map(each => withBefore(lineOf(each), billed)), ...applied.beside.map(stepLineOf)]
-  const { lines } = applyClauses(before, applied.clauses, applied.context)
+  const lines = applyClauses(before, applied.clauses, applied.context)
   const groups = new Map<string, LineGroup>([
     ...rated.map(({ charge }): [string, LineGroup] => [charge.key, groupOf(charge)]),
     ...applied.beside.map(({ key, group }): [string, LineGroup] => [key, group]),
@@ -87,7 +87,7 @@ const deductedFrom = ({ because }: Line): Decimal =>
 export function earlierLines(rated: readonly RatedCharge[], clauses: Clauses, context: StepContext): Line[] {
   if (rated.length === 0) return []
   const onPrices = clauses.discounts.filter(({ of }) => of !== null)
-  const { lines } = applyClauses(
+  const lines = applyClauses(
     rated.map(lineOf),
     { ...NO_CLAUSES, markups: clauses.markups, discounts: onPrices },
     context,

@@ -124,5 +124,5 @@ export function paidBeforeTax(
   const clauses = { ...NO_CLAUSES, wallets }
   const stepped = applyClauses(lines.map(stepLineOf), clauses, context)
   const groups = new Map(lines.map(({ key, group }) => [key, group]))
-  return withPayments([...lines, ...walletLines(stepped.lines, { clauses, context, period: null, groups })])
+  return withPayments([...lines, ...walletLines(stepped, { clauses, context, period: null, groups })])
 }

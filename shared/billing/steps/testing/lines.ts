@@ -99,7 +99,7 @@ export function invoiceOf(
   given: Partial<StepContext> = {},
 ): Applied {
   const all = { ...context, ...given }
-  const { lines: after } = applyClauses(lines, { ...NO_CLAUSES, ...clauses }, all)
+  const after = applyClauses(lines, { ...NO_CLAUSES, ...clauses }, all)
   const amounts = computeAmounts({ ...all, sign: 'INVOICE', lines: amountLines(after) })
   return { lines: after, amounts }
 }
