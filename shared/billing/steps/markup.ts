@@ -1,5 +1,5 @@
 // Step 5 of semantics 5.4: markups on rated prices.
-import { HUNDRED, sum, ZERO } from '../../decimal.ts'
+import { HUNDRED } from '../../decimal.ts'
 import { isWhole, timesFraction } from '../fraction.ts'
 import type { Markup } from './clauses.ts'
 import type { Line } from './line.ts'
@@ -45,7 +45,6 @@ function markUp(
     value.kind === 'PERCENTAGE'
       ? partsOfLines(members, of => timesFraction(of.times(value.percentage).div(HUNDRED), share))
       : byWeight(members, timesFraction(value.amount, share))
-  if (value.kind === 'AMOUNT' && sum(parts.map(({ exact }) => exact)).lte(ZERO)) return lines
   const why = { step: 'MARKUP', clauseId: clause.id, base, coupon: null } as const
   const percentage = value.kind === 'PERCENTAGE' ? value.percentage : null
   return change(

@@ -1,0 +1,213 @@
+// What clauses make of usage that arrived late, of fees that are charged ahead, and of lines of several tax categories. Every expected
+// figure is computed by hand.
+import { describe, expect, test } from 'vitest'
+import { decimal, plain } from '../../decimal.ts'
+import { taxAtRate } from '../tax.ts'
+import { type Clauses, NO_CLAUSES } from './clauses.ts'
+import type { Line } from './line.ts'
+import { commitment, discount, invoiceOf, line, MARCH, made, markup, off, percent, span } from './testing/lines.ts'
+
+const CONFIG = { level: 'CONFIG', ids: ['pico_1'] } as const
+const COUPON = { couponId: 'coup_1', promotionCodeId: null }
+const minimum = (amount: string, given = {}): Partial<Clauses> => ({
+  commitments: [commitment('c', amount, { of: CONFIG, ...given })],
+})
+const ahead = { inAdvance: true } as const
+const late = (before: string) => ({ late: true, before: decimal(before) })
+const { start } = MARCH.service
+const period = (from: string, to: string) => ({ period: { service: span(from, to), full: MARCH.full } })
+
+describe('a minimum', () => {
+  test.each<[string, Line[], Partial<Clauses>, string[]]>([
+    [
+      'of one cent goes to a category that has lines, whole',
+      [line('a', '1'), line('b', '1', { taxCategory: 'NO_TAX' })],
+      minimum('2.01'),
+      ['COMMITMENT c 0.01'],
+    ],
+    [
+      'is due where a fee ahead stands beside usage',
+      [line('a', '30', ahead), line('b', '20')],
+      minimum('100'),
+      ['COMMITMENT c 50'],
+    ],
+    ['waits for usage where only the fee ahead is charged', [line('a', '30', ahead)], minimum('100'), []],
+    ['of fees ahead waits for nothing', [line('a', '30', ahead)], minimum('100', ahead), ['COMMITMENT c 70']],
+    [
+      'counts what was charged before for the same time',
+      [line('a', '20')],
+      { ...minimum('100'), billedBefore: [line('b', '30', ahead)] },
+      ['COMMITMENT c 50'],
+    ],
+    [
+      'counts nothing that was charged before for another time, or for another price',
+      [line('a', '20')],
+      {
+        ...minimum('100'),
+        billedBefore: [
+          line('b', '30', period('2026-03-01', '2026-03-16')),
+          line('c', '30', period('2026-03-16', '2026-04-01')),
+          line('d', '30', { of: { configId: 'pico_2' } }),
+        ],
+      },
+      ['COMMITMENT c 80'],
+    ],
+    [
+      'that was reached ahead is given back as usage fills it',
+      [line('a', '20')],
+      {
+        ...minimum('100'),
+        billedBefore: [line('b', '30', ahead)],
+        minimumsBefore: new Set([`COMMITMENT c ${start} ${MARCH.service.end} STANDARD`]),
+      },
+      ['COMMITMENT c -20'],
+    ],
+    [
+      'that was reached ahead for another month gives nothing back',
+      [line('a', '20')],
+      {
+        ...minimum('100'),
+        billedBefore: [line('b', '30', ahead)],
+        minimumsBefore: new Set([
+          `COMMITMENT c ${start}0 ${MARCH.service.end} STANDARD`,
+          `COMMITMENT d ${start} STANDARD`,
+        ]),
+      },
+      ['COMMITMENT c 50'],
+    ],
+    [
+      'of one price follows late usage',
+      [line('a', '-10', late('90'))],
+      { ...minimum('100'), billedBefore: [line('b', '90')] },
+      ['COMMITMENT c 10'],
+    ],
+    [
+      'of several prices is left as it was charged',
+      [line('a', '-10', late('90'))],
+      { ...minimum('100', { isOfOnePrice: false }), billedBefore: [line('b', '90')] },
+      [],
+    ],
+    [
+      'of several prices is due as long as one line is not late',
+      [line('a', '10', late('90')), line('b', '20')],
+      minimum('100', { isOfOnePrice: false }),
+      ['COMMITMENT c 70'],
+    ],
+  ])('%s', (_name, lines, clauses, expected) => {
+    expect(made(invoiceOf(lines, clauses))).toEqual(expected)
+  })
+
+  test.each<[string, Line[], Partial<Clauses>, boolean]>([
+    ['is charged ahead where every line of it is', [line('a', '30', ahead)], minimum('100', ahead), true],
+    [
+      'is in arrears where one of its lines is',
+      [line('a', '30', ahead), line('b', '20')],
+      minimum('100', ahead),
+      false,
+    ],
+    ['on the invoice is in arrears', [line('a', '30', ahead)], { commitments: [commitment('c', '100')] }, false],
+  ])('%s', (_name, lines, clauses, expected) => {
+    const { lines: after } = invoiceOf(lines, clauses)
+    expect(after.filter(({ kind }) => kind === 'COMMITMENT').map(({ inAdvance }) => inAdvance)).toEqual([expected])
+  })
+})
+
+describe('late usage', () => {
+  test.each<[string, Line[], Partial<Clauses>, string[]]>([
+    ['takes no amount of a markup again', [line('a', '10', late('90'))], { markups: [markup('m', off('5'))] }, []],
+    [
+      'takes the percentage of a markup',
+      [line('a', '10', late('90'))],
+      { markups: [markup('m', percent('10'))] },
+      ['MARKUP m 1'],
+    ],
+    [
+      'that lowers usage lowers its markup',
+      [line('a', '-10', late('90'))],
+      { markups: [markup('m', percent('10'))] },
+      ['MARKUP m -1'],
+    ],
+    [
+      'rounds a markup of the whole, less that of what was charged',
+      [line('a', '0.04', late('0.01'))],
+      { markups: [markup('m', percent('50'))] },
+      // Half of 0.05 is 0.03 rounded, and half of 0.01 was 0.01.
+      ['MARKUP m 0.02'],
+    ],
+    [
+      'gives its percentages on to the next',
+      [line('a', '0.04', late('0.01'))],
+      { markups: [markup('m', percent('50'))], discounts: [discount('d', percent('50'), { of: CONFIG })] },
+      // Of 0.08 and, before, 0.02.
+      ['MARKUP m 0.02', 'DISCOUNT d -0.03'],
+    ],
+    [
+      'takes no amount of a discount again, and the amount of a coupon neither',
+      [line('a', '10', late('90'))],
+      {
+        discounts: [discount('d', off('5'), { of: CONFIG }), discount('k', off('5'), { of: CONFIG, coupon: COUPON })],
+      },
+      [],
+    ],
+    [
+      'is alone what a coupon, a condition and a discount on the total are of',
+      [line('a', '-10', late('90'))],
+      {
+        discounts: [
+          discount('k', percent('10'), { of: CONFIG, coupon: COUPON }),
+          discount('t', percent('10')),
+          discount('q', percent('10'), { of: CONFIG, condition: { comparator: 'LESS_THAN', amount: decimal('1000') } }),
+        ],
+      },
+      [],
+    ],
+  ])('%s', (_name, lines, clauses, expected) => {
+    expect(made(invoiceOf(lines, clauses))).toEqual(expected)
+  })
+})
+
+describe('free usage', () => {
+  const free = {
+    ...{ id: 'u', quantity: decimal('5'), coupon: COUPON },
+    parts: [
+      { lineKey: 'a', exact: decimal('2.50') },
+      { lineKey: 'a', exact: decimal('0.50') },
+      { lineKey: 'c', exact: decimal('1') },
+    ],
+  }
+  test('is deducted from the lines that it is of, by period and tax category, and noted with its coupon', () => {
+    const lines = [
+      line('a', '10'),
+      line('b', '7'),
+      line('c', '4', { taxCategory: 'EXEMPT', ...period('2026-03-01', '2026-03-16') }),
+    ]
+    const invoice = invoiceOf(lines, { ...NO_CLAUSES, freeUsage: [free] })
+    expect(made(invoice)).toEqual(['DISCOUNT u -1 EXEMPT', 'DISCOUNT u -3'])
+    expect(invoice.lines.map(({ key, because }) => [key, because.length]).slice(0, 3)).toEqual([
+      ['a', 1],
+      ['b', 0],
+      ['c', 1],
+    ])
+    const [why] = invoice.lines[0]?.because ?? []
+    expect([why?.step, why && plain(why.base), why?.percentage, why?.share, why?.coupon]).toEqual([
+      'DISCOUNT',
+      '10',
+      null,
+      null,
+      COUPON,
+    ])
+  })
+})
+
+describe('a wallet', () => {
+  const wallet = { walletId: 'w', taxCategory: 'STANDARD' as const, currency: 'EUR', available: decimal('50') }
+  const shares = (amountType: 'EXCLUDING_TAX' | 'INCLUDING_TAX') =>
+    invoiceOf([line('a', '121')], { wallets: [wallet] }, { amountType, tax: taxAtRate('VAT', '21') })
+      .lines.filter(({ kind }) => kind === 'WALLET')
+      .flatMap(({ because }) => because.map(({ share }) => share && plain(share.numerator.div(share.denominator))))
+
+  test('notes the factor to amounts with tax, and none where amounts are net as its money is', () => {
+    expect(shares('EXCLUDING_TAX')).toEqual([null])
+    expect(shares('INCLUDING_TAX')).toEqual(['1.21'])
+  })
+})
