@@ -19,7 +19,7 @@ export type Sales = {
 const ADDRESS = { country: 'NL', city: 'Utrecht' }
 
 export function salesOf(tenant: TestTenant): Sales {
-  const { unique } = tenant.seed
+  const unique = (name: string): string => tenant.seed.unique(name)
   const post = (path: string, body: unknown) => succeed(tenant, 'POST', `/v1/${path}`, body)
   const sales: Sales = {
     customer: async () => {

@@ -1,29 +1,13 @@
 // ADDON products and pricings by the API, down to invoices: what schedules enable, for how long, and what closed invoices keep
 // (semantics 3.1).
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { refusal } from '../../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
-import { billedSubscription, succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
-import { runBilling } from '../run-billing.ts'
+import { billedSubscription } from '../../testing/billed-subscription.ts'
+import { invoiceLines } from '../../testing/sales.ts'
+import { salesRig } from '../../testing/sales-rig.ts'
 
-let api: ApiHarness
-let tenant: TestTenant
-let sales: Sales
-beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
-  sales = salesOf(tenant)
-})
-afterAll(() => api.close())
-
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
-const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
-const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
-const unique = (name: string) => tenant.seed.unique(name)
+const { bill, get, patch, post, sales, setTime, tenant, unique } = salesRig()
 
 /** A subscription since 1 March with a base fee, and an ADDON that it has not enabled. */
 async function sell(ofAddon: object = {}) {
@@ -59,10 +43,6 @@ type Sold = Awaited<ReturnType<typeof sell>>
 
 const enable = ({ scheduleId }: Pick<Sold, 'scheduleId'>, enabled_pricings: readonly object[]) =>
   tenant.call('PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, { enabled_pricings })
-const bill = async ({ subscription }: Sold, time: string) => {
-  setTime(time)
-  await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscription['id'])
-}
 /** The lines of the first invoice: `2026-03-01..2026-04-01 10.00`. */
 async function firstLines({ subscription }: Sold): Promise<string[]> {
   const query = `pricing_plan_subscription_id=${subscription['id']}&order_by=created_at&order_direction=ASC`
@@ -80,12 +60,12 @@ test('an ADDON is billed, and grants its features, only while the schedule has i
   expect([enabled.status, enabled.body['enabled_pricings']]).toEqual([200, [window]])
   setTime('2026-03-12T00:00:00Z')
   expect(await features(sold)).toBe(1)
-  await bill(sold, '2026-04-02T00:00:00Z')
+  await bill(sold.subscription['id'], '2026-04-02T00:00:00Z')
   // Pricings that were created in the same second, without display_order, are in no particular order.
   expect((await firstLines(sold)).toSorted()).toEqual(['2026-03-01..2026-04-01 10.00', '2026-03-11..2026-04-01 21.00'])
   setTime('2026-04-12T00:00:00Z')
   expect(await features(sold)).toBe(0)
-  await bill(sold, '2026-04-12T00:00:00Z')
+  await bill(sold.subscription['id'], '2026-04-12T00:00:00Z')
   const closed = await enable(sold, [{ ...window, end_at: '2026-03-21T00:00:00Z' }])
   expect(refusal(closed)).toEqual([400, 'INVALID_FIELD', 'enabled_pricings.0.end_at'])
   expect((await enable(sold, [{ ...window, end_at: '2026-04-21T00:00:00Z' }])).status).toBe(200)
@@ -93,9 +73,9 @@ test('an ADDON is billed, and grants its features, only while the schedule has i
 
 test('an ADDON paid ahead that is enabled during the first period is on the next invoice, as the preview shows', async () => {
   const sold = await sell({ billing_in_advance: true })
-  await bill(sold, '2026-03-02T00:00:00Z')
+  await bill(sold.subscription['id'], '2026-03-02T00:00:00Z')
   expect((await enable(sold, [{ pricing_id: sold.addon['id'], start_at: '2026-03-11T00:00:00Z' }])).status).toBe(200)
-  await bill(sold, '2026-03-12T00:00:00Z')
+  await bill(sold.subscription['id'], '2026-03-12T00:00:00Z')
   const { subscription } = sold
   const { data } = await get(`invoices?pricing_plan_subscription_id=${subscription['id']}`)
   expect(data.map((row: Row) => row['status'])).toEqual(['OPEN'])
@@ -134,10 +114,7 @@ test('what cannot be enabled is refused, naming the entry', async () => {
 test('an ADDON that is off keeps no other subscription from billing its meter, and is not enabled for what that has billed', async () => {
   setTime('2026-03-01T01:00:00Z')
   const theirs = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '10' })
-  for (const time of ['2026-04-02T00:00:00Z', '2026-04-12T00:00:00Z']) {
-    setTime(time)
-    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, theirs.subscriptionId)
-  }
+  await bill(theirs.subscriptionId, '2026-04-02T00:00:00Z', '2026-04-12T00:00:00Z')
   const product = await post('products', { reference: unique('usage'), name: 'Usage', status: 'ACTIVE' })
   const item = await post('product-items', {
     reference: unique('tokens'),

@@ -1,28 +1,11 @@
 // Pricing groups by the API, down to invoices: what may be selected, at every instant, and what is billed of it (semantics 3.1).
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { refusal } from '../../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
-import { succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
-import { runBilling } from '../run-billing.ts'
+import { invoiceLines } from '../../testing/sales.ts'
+import { salesRig } from '../../testing/sales-rig.ts'
 
-let api: ApiHarness
-let tenant: TestTenant
-let sales: Sales
-beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
-  sales = salesOf(tenant)
-})
-afterAll(() => api.close())
-
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
-const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
-const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
-const unique = (name: string) => tenant.seed.unique(name)
+const { bill, get, patch, post, sales, setTime, tenant, unique } = salesRig()
 
 /** A DRAFT version with a base fee and a group of two pricings, 31 and 62 a month. */
 async function draftVersion(selection_constraint: string, plan: object = {}, version: object = {}) {
@@ -146,8 +129,7 @@ test('a schedule keeps to the constraint at every instant, and bills what it has
   ]
   expect((await enable(scheduleId, handOver)).status).toBe(200)
 
-  setTime('2026-04-02T00:00:00Z')
-  await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
+  await bill(subscriptionId, '2026-04-02T00:00:00Z')
   const query = `pricing_plan_subscription_id=${subscriptionId}&order_by=created_at&order_direction=ASC`
   const [first] = (await get(`invoices?${query}`))['data']
   const lines = invoiceLines(await get(`invoices/${first['id']}`)).toSorted()

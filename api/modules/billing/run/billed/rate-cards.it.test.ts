@@ -1,36 +1,20 @@
 // Rate cards by the API, down to the lines of invoices: what a plan of this kind takes, which version prices a schedule, and what its
 // past keeps from changing (semantics 3.1; contract: rate card plans).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { refusal } from '../../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
-import { succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
-import { runBilling } from '../run-billing.ts'
+import { invoiceLines } from '../../testing/sales.ts'
+import { salesRig } from '../../testing/sales-rig.ts'
 
-let api: ApiHarness
-let tenant: TestTenant
-let sales: Sales
-beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
-  sales = salesOf(tenant)
-})
-afterAll(() => api.close())
+const { bill, get, patch, post, sales, setTime, tenant, unique } = salesRig()
 
 const MARCH = '2026-03-01T00:00:00Z'
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
-const patch = (url: string, body: unknown) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
-const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
 const activate = (versionId: string) =>
   tenant.call('PATCH', `/v1/pricing-plan-versions/${versionId}`, { status: 'ACTIVE' })
 
 type Card = { readonly planId: string; readonly reference: string; readonly item: Row }
 
 async function newCard(model_type = 'RECURRING'): Promise<Card> {
-  const { unique } = tenant.seed
   const product = await post('products', { reference: unique('support'), name: 'Support', status: 'ACTIVE' })
   const item = await sales.item(product, model_type)
   const reference = unique('card')
@@ -69,12 +53,6 @@ async function subscribe(card: Card, start_at = MARCH): Promise<Row> {
   return subscription
 }
 const start = ({ id }: Row) => tenant.call('PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
-const bill = async ({ id }: Row, ...times: string[]) => {
-  for (const time of times) {
-    setTime(time)
-    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, id as string)
-  }
-}
 /** The lines of its invoices, oldest first: `2026-03-01..2026-03-11 10.00`. */
 async function linesOf({ id }: Row): Promise<string[]> {
   const list = await get(`invoices?pricing_plan_subscription_id=${id}&order_by=created_at&order_direction=ASC`)
@@ -98,7 +76,7 @@ describe('a schedule on a rate card', () => {
         'pricing_plan_schedule_infos'
       ][0]
     expect((await infoOf())['pricing_plan_version_id']).toBe(first)
-    await bill(subscription, '2026-04-02T00:00:00Z')
+    await bill(subscription['id'], '2026-04-02T00:00:00Z')
     expect((await linesOf(subscription)).slice(0, 2)).toEqual([
       '2026-03-01..2026-03-11 10.00',
       '2026-03-11..2026-04-01 42.00',
@@ -136,7 +114,7 @@ describe('a schedule on a rate card', () => {
         { pricing_item_config_id: second, number: '3' },
       ],
     })
-    await bill(subscription, '2026-04-02T00:00:00Z')
+    await bill(subscription['id'], '2026-04-02T00:00:00Z')
     expect((await linesOf(subscription)).slice(0, 2)).toEqual([
       '2026-03-01..2026-03-11 20.00',
       '2026-03-11..2026-04-01 126.00',
@@ -150,9 +128,9 @@ describe('a schedule on a rate card', () => {
     const subscription = await subscribe(card)
     await start(subscription)
     // Closes the invoice that charged March ahead.
-    await bill(subscription, '2026-03-01T02:00:00Z', '2026-03-03T00:00:00Z')
+    await bill(subscription['id'], '2026-03-01T02:00:00Z', '2026-03-03T00:00:00Z')
     await activate(await newVersion(card, '2026-03-11T00:00:00Z', '62', { billing_in_advance: true }))
-    await bill(subscription, '2026-04-03T00:00:00Z')
+    await bill(subscription['id'], '2026-04-03T00:00:00Z')
     expect((await linesOf(subscription)).toSorted()).toEqual([
       '2026-03-01..2026-04-01 31.00',
       '2026-03-11..2026-04-01 -21.00',

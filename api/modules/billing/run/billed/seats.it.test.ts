@@ -1,31 +1,17 @@
 // Seats charged by their assignments, with a real database: the lines of invoices, what is billed once, and which
 // changes billed time refuses (semantics 4.4).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { refusal } from '../../../../testing/catalog.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
 import { succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import { invoiceLines, type Sales, salesOf } from '../../testing/sales.ts'
-import { runBilling } from '../run-billing.ts'
+import { invoiceLines } from '../../testing/sales.ts'
+import { salesRig } from '../../testing/sales-rig.ts'
 
-let api: ApiHarness
-let tenant: TestTenant
-let sales: Sales
-beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
-  sales = salesOf(tenant)
-})
-afterAll(() => api.close())
-
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+const { bill, get, patch, post, sales, setTime, tenant, unique } = salesRig()
 
 /** A subscription since 1 March with seats at 10 a month. */
 async function sellSeats(config: object = {}) {
   setTime('2026-03-01T01:00:00Z')
-  const { unique } = tenant.seed
   const product = await post('products', { reference: unique('product'), name: 'Editor', status: 'ACTIVE' })
   const item = await sales.item(product, 'PER_SEAT')
   const plan = await post('pricing-plans', { reference: unique('plan'), name: 'Team' })
@@ -37,7 +23,7 @@ async function sellSeats(config: object = {}) {
     product_ids: [product['id']],
     items: [{ product_item_ids: [item['id']], configs: [{ pricing_type: 'FLAT', bands, ...config }] }],
   })
-  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
   const subscription = await sales.subscription()
   const subscriptionId: string = subscription['id']
   const schedule = await post('pricing-plan-schedules', {
@@ -45,7 +31,7 @@ async function sellSeats(config: object = {}) {
     pricing_plan_version_id: version['id'],
     start_at: '2026-03-01T00:00:00Z',
   })
-  await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
+  await patch(`pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
   const itemId: string = item['id']
   const scheduleId: string = schedule['id']
   const configId: string = pricing['items'][0].configs[0].id
@@ -68,12 +54,6 @@ const assign = async ({ subscriptionId, itemId }: Sold, start_at: string, end_at
     start_at,
     ...(end_at === null ? {} : { end_at }),
   })
-const bill = async ({ subscriptionId }: Sold, ...times: string[]) => {
-  for (const time of times) {
-    setTime(time)
-    await runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
-  }
-}
 const listed = async ({ subscriptionId }: Sold): Promise<Row[]> =>
   (
     await succeed(
@@ -112,12 +92,12 @@ describe('seats charged by their assignments', () => {
   test('in arrears: a line for each number of seats, prorated by days; billed time keeps its seats', async () => {
     const sold = await sellSeats()
     const first = (await assign(sold, '2026-03-01T00:00:00Z')).body
-    await bill(sold, '2026-03-01T02:00:00Z')
+    await bill(sold.subscriptionId, '2026-03-01T02:00:00Z')
     expect(await invoices(sold)).toEqual(['OPEN, 03-01..04-01 10.00'])
     // Another for ten days of March: the OPEN invoice is computed again.
     const second = (await assign(sold, '2026-03-11T00:00:00Z', '2026-03-21T00:00:00Z')).body
     expect((await listed(sold))[0]?.['to_be_reprocessed']).toBe(true)
-    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     const march = 'FINAL, 03-01..03-11 3.23, 03-11..03-21 6.45, 03-21..04-01 3.55'
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..05-01 10.00'])
 
@@ -129,23 +109,23 @@ describe('seats charged by their assignments', () => {
     expect(refusal(await end(second, '2026-04-21T00:00:00Z'))).toEqual([400, 'INVALID_OPERATION', 'end_at'])
     expect((await end(first, '2026-04-16T00:00:00Z')).status).toBe(200)
     expect((await assign(sold, '2026-04-01T00:00:00Z')).status).toBe(201)
-    await bill(sold, '2026-04-05T01:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-05T01:00:00Z')
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..04-16 10.00, 04-16..05-01 5.00'])
   })
 
   test('in advance: a rise is billed once, on the next invoice, even one from the start of a billed period', async () => {
     const sold = await sellSeats({ billing_in_advance: true })
     await assign(sold, '2026-03-01T00:00:00Z')
-    await bill(sold, '2026-03-01T02:00:00Z', '2026-03-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-03-01T02:00:00Z', '2026-03-05T00:00:00Z')
     const first = 'FINAL, 03-01..04-01 10.00'
     expect(await invoices(sold)).toEqual([first, 'OPEN, 04-01..05-01 10.00'])
     await assign(sold, '2026-03-01T00:00:00Z')
     await assign(sold, '2026-03-11T00:00:00Z')
-    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     const second = 'FINAL, 03-01..04-01 10.00, 03-11..04-01 6.77, 04-01..05-01 30.00'
     expect(await invoices(sold)).toEqual([first, second, 'OPEN, 05-01..06-01 30.00'])
     await explained(sold, ['× 21 ÷ 31 days'])
-    await bill(sold, '2026-05-01T01:00:00Z', '2026-05-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-05-01T01:00:00Z', '2026-05-05T00:00:00Z')
     expect((await invoices(sold)).filter(text => text.startsWith('FINAL'))).toEqual([
       first,
       second,
@@ -155,9 +135,9 @@ describe('seats charged by their assignments', () => {
 
   test('a price with a fixed number charges that number whatever the assignments, which may start at any time', async () => {
     const sold = await sellSeats({ default_seats_value: { number: '3' } })
-    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     expect((await assign(sold, '2026-03-11T00:00:00Z')).status).toBe(201)
-    await bill(sold, '2026-04-05T01:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-05T01:00:00Z')
     expect(await invoices(sold)).toEqual(['FINAL, 03-01..04-01 30.00', 'OPEN, 04-01..05-01 30.00'])
   })
 
@@ -174,7 +154,7 @@ describe('seats charged by their assignments', () => {
       { pricing_item_config_id, ...first },
       { pricing_item_config_id, number: '8', start_at: '2026-03-11T00:00:00Z' },
     ])
-    await bill(sold, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z')
     const march = 'FINAL, 03-01..03-11 16.13, 03-11..04-01 54.19'
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..05-01 80.00'])
     await explained(sold, ['× 10 ÷ 31 days', '× 21 ÷ 31 days'])
@@ -195,7 +175,7 @@ describe('seats charged by their assignments', () => {
     setTime('2026-04-06T00:00:00Z')
     const now = await stating(first, second, { number: '2', start_at: '2026-04-16T00:00:00Z', end_at: null })
     expect(now.status).toBe(200)
-    await bill(sold, '2026-04-06T01:00:00Z')
+    await bill(sold.subscriptionId, '2026-04-06T01:00:00Z')
     expect(await invoices(sold)).toEqual([march, 'OPEN, 04-01..04-16 40.00, 04-16..05-01 10.00'])
 
     setTime('2026-04-20T00:00:00Z')
@@ -231,16 +211,12 @@ describe('seats charged by their assignments', () => {
     const units = [{ pricing_item_config_id, number: '3' }]
     const draft = await post('pricing-plan-subscriptions', {
       customer_id: await sales.customer(),
-      billing_entity_id: (await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${sold.subscriptionId}`))[
-        'billing_entity_id'
-      ],
+      billing_entity_id: (await get(`pricing-plan-subscriptions/${sold.subscriptionId}`))['billing_entity_id'],
       billing_currency: 'EUR',
     })
     const withUnits = await tenant.call('POST', '/v1/pricing-plan-schedules', {
       pricing_plan_subscription_id: draft['id'],
-      pricing_plan_version_id: (await succeed(tenant, 'GET', `/v1/pricing-plan-schedules/${scheduleId}`))[
-        'pricing_plan_version_id'
-      ],
+      pricing_plan_version_id: (await get(`pricing-plan-schedules/${scheduleId}`))['pricing_plan_version_id'],
       start_at: march,
       units,
     })
@@ -256,7 +232,7 @@ describe('seats charged by their assignments', () => {
       { pricing_item_config_id, number: '8', start_at: end, end_at: later },
       { pricing_item_config_id, number: '9', start_at: later },
     ]
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${scheduleId}`, { seats_values: entries })
+    await patch(`pricing-plan-schedules/${scheduleId}`, { seats_values: entries })
     const version = await post('pricing-plan-versions', { pricing_plan_id: sold.planId })
     const pricing = await post('pricings', {
       pricing_plan_version_id: version['id'],
@@ -269,7 +245,7 @@ describe('seats charged by their assignments', () => {
         },
       ],
     })
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
     const start_at = '2026-04-01T00:00:00Z'
     const copied = await post(`pricing-plan-schedules/${scheduleId}/copy?set_previous_end_at=true`, { start_at })
     expect(copied['seats_values']).toEqual([{ pricing_item_config_id, number: '8', end_at: later }, entries[2]])
