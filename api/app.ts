@@ -1,7 +1,7 @@
 // The api's table of contents: the ground first, then every module of the list.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
-import type { TaxEngine } from '../shared/billing/tax-engine.ts'
+import type { TaxEngine } from '../shared/billing/tax/tax-engine.ts'
 import { faviconRoute } from '../shared/http/favicon.ts'
 import type { OutboundPolicy } from '../shared/outbound/judge-url.ts'
 import type { Logger } from '../shared/process/logger.ts'

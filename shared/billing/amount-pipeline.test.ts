@@ -4,7 +4,7 @@ import { type Decimal, decimal, plain, sum, ZERO } from '../decimal.ts'
 import { type Amount, amount, toMoney } from '../money.ts'
 import { type AmountInput, type AmountLine, computeAmounts, type InvoiceAmounts } from './amount-pipeline.ts'
 import { fraction } from './fraction.ts'
-import { TAX_CATEGORIES, type TaxCategory, type TaxDecided, taxAtRate } from './tax.ts'
+import { TAX_CATEGORIES, type TaxCategory, type TaxDecided, taxAtRate } from './tax/tax.ts'
 
 const lines = (...of: (string | [string, TaxCategory])[]): AmountLine[] =>
   of.map((given, index) => {

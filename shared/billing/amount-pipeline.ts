@@ -5,7 +5,7 @@
 import { type Decimal, sum, ZERO } from '../decimal.ts'
 import { type Amount, addMoney, allocate, amount, type Money, negateMoney, roundToTotal, toMoney } from '../money.ts'
 import { type Fraction, fraction, isWhole, timesFraction } from './fraction.ts'
-import { TAX_CATEGORIES, type TaxCategory, type TaxDecided, type TaxNote, taxOfCategory } from './tax.ts'
+import { TAX_CATEGORIES, type TaxCategory, type TaxDecided, type TaxNote, taxOfCategory } from './tax/tax.ts'
 
 export type RoundingMode = 'DEFAULT' | 'UNROUNDED'
 export type AmountType = 'EXCLUDING_TAX' | 'INCLUDING_TAX'

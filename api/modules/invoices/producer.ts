@@ -1,7 +1,7 @@
 // Producers of invoices. A producer knows what an invoice is for and what is owed; through it a document of any kind is
 // computed again, made FINAL or released. A new kind of invoice is a new producer, registered in the list that the
 // processes are given; neither the document nor its amounts change.
-import type { TaxEngine } from '../../../shared/billing/tax-engine.ts'
+import type { TaxEngine } from '../../../shared/billing/tax/tax-engine.ts'
 import type { Actor, Database, Uow } from '../../../shared/database/database.ts'
 import { plain } from '../../../shared/decimal.ts'
 import type { Failpoints } from '../../../shared/failpoint.ts'

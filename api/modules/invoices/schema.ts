@@ -1,6 +1,6 @@
 // Wire shapes of invoices; those of their lines are in lines/schema.ts. Names as in the interface.
 import Type, { type Static } from 'typebox'
-import type { OpenQuestion } from '../../../shared/billing/tax-engine.ts'
+import type { OpenQuestion } from '../../../shared/billing/tax/tax-engine.ts'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { CreditTypes } from '../catalog/credit-types/shown-credit-types.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../../decimal.ts'
-import { taxAtRate } from '../tax.ts'
+import { taxAtRate } from '../tax/tax.ts'
 import type { Clauses } from './clauses.ts'
 import { type Line, netOf } from './line.ts'
 import type { StepContext } from './step.ts'

@@ -2,7 +2,7 @@
 // periods, prorated minimums and mixed taxes. Every expected figure is computed by hand; VAT is 21 % unless a row says otherwise.
 import { expect, test } from 'vitest'
 import { decimal } from '../../decimal.ts'
-import { taxAtRate } from '../tax.ts'
+import { taxAtRate } from '../tax/tax.ts'
 import type { Clauses, Commitment, DiscountCondition } from './clauses.ts'
 import type { Line, LinePeriod } from './line.ts'
 import type { StepContext } from './step.ts'

@@ -1,7 +1,7 @@
 // Clauses: what schedules, coupons and wallets change on an invoice.
 import type { Decimal } from '../../decimal.ts'
 import type { Span } from '../periods.ts'
-import type { TaxCategory } from '../tax.ts'
+import type { TaxCategory } from '../tax/tax.ts'
 import type { CouponOf, Line, Scope } from './line.ts'
 
 /** What a clause may be limited to, from narrow to wide (semantics 5.4). */

@@ -2,7 +2,7 @@
 import { type Decimal, sum, ZERO } from '../../decimal.ts'
 import type { Interval } from '../../time.ts'
 import type { Fraction } from '../fraction.ts'
-import type { TaxCategory } from '../tax.ts'
+import type { TaxCategory } from '../tax/tax.ts'
 
 /** REVENUE and COMMITMENT are charged; the other kinds change such lines. */
 export type LineKind = 'REVENUE' | 'DISCOUNT' | 'COMMITMENT' | 'MARKUP' | 'WALLET'

@@ -7,7 +7,7 @@ import type { AmountType, RoundingMode } from '../amount-pipeline.ts'
 import { type Fraction, NOTHING, WHOLE } from '../fraction.ts'
 import type { Span, Zone } from '../periods.ts'
 import { shareOf } from '../proration.ts'
-import { TAX_CATEGORIES, type TaxCategory, type TaxDecided } from '../tax.ts'
+import { TAX_CATEGORIES, type TaxCategory, type TaxDecided } from '../tax/tax.ts'
 import { type Clauses, type ClauseTarget, LEVEL_SCOPES } from './clauses.ts'
 import {
   type Because,

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { decimal } from '../../decimal.ts'
 import { fraction } from '../fraction.ts'
-import { type TaxDecided, taxAtRate } from '../tax.ts'
+import { type TaxDecided, taxAtRate } from '../tax/tax.ts'
 import type { Clauses } from './clauses.ts'
 import type { Line } from './line.ts'
 import type { StepContext } from './step.ts'

@@ -1,5 +1,5 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
-import type { Exchange, ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { Exchange, ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import {
   type BillingPeriod,
   billingPeriodAt,

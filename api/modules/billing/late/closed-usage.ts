@@ -3,7 +3,7 @@
 // invoice.
 import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'

@@ -2,7 +2,7 @@
 // NEXT_INVOICE). The time it belongs to is priced again as a whole, by the prices of that time, and what was billed
 // before is deducted. Tiers, minimums and every other part of a price therefore work as if the usage had arrived in
 // time. Pure.
-import { exchangeOf } from '../../../../shared/billing/exchange-rates.ts'
+import { exchangeOf } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { formatInstant, type Interval, instantOf, interval } from '../../../../shared/time.ts'

@@ -1,8 +1,8 @@
 // What an invoice was priced from besides usage, as text that decodes to exactly the same values.
 import { createHash } from 'node:crypto'
-import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange-rates.ts'
+import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
-import type { KeptAnswer } from '../../../../shared/billing/tax-engine.ts'
+import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decode, encode } from '../../../../shared/exact-json.ts'
 import { at, type Instant } from '../../../../shared/time.ts'

@@ -1,8 +1,8 @@
 // Usage figures after an event is added: each event updates figures that were read once, and nothing is read again.
 // Pure.
 import { isDeepStrictEqual } from 'node:util'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
-import { exchangeAt } from '../../../../shared/billing/exchange-spans.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
+import { exchangeAt } from '../../../../shared/billing/exchange/exchange-spans.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, max, min, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { assertNever } from '../../../../shared/errors.ts'

@@ -1,6 +1,6 @@
 // Prices in another currency than the invoice: what is converted, at which rate, and what is refused.
 import { describe, expect, test } from 'vitest'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { closeInTurn, linesIn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 

@@ -1,6 +1,6 @@
 // Prices in another currency than the invoice: converted line by line at the rates that hold on the date of the invoice,
 // before clauses, rounding and tax (semantics 5.6). Pure.
-import { type Exchange, exchangeBefore, RATE_DAYS_MAX } from '../../../../shared/billing/exchange-rates.ts'
+import { type Exchange, exchangeBefore, RATE_DAYS_MAX } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { addDays, type LocalDate, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'

@@ -1,6 +1,6 @@
 // Invoices of money that was metered in other currencies than its price.
 import { describe, expect, test } from 'vitest'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'

@@ -1,6 +1,6 @@
 // Usage of money in other currencies than its price: what an invoice says of its conversion, and of money without a
 // rate. Pure.
-import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange-rates.ts'
+import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { Finding } from '../../invoices/document/draft-invoice.ts'

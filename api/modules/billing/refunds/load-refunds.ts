@@ -1,6 +1,6 @@
 // The advance charges that an invoice may have to refund, from the lines of FINAL invoices.
 import { sql } from 'drizzle-orm'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'

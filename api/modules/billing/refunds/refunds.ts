@@ -4,7 +4,7 @@ import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts
 import { type Fraction, fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
 import { localDays, type Zone } from '../../../../shared/billing/periods.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { type Decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import {

@@ -2,7 +2,7 @@
 // compared with the current ones when the invoice is saved, and the invoice is computed again when they changed
 // meanwhile.
 
-import type { TaxEngine } from '../../../../shared/billing/tax-engine.ts'
+import type { TaxEngine } from '../../../../shared/billing/tax/tax-engine.ts'
 import {
   type Actor,
   type Database,

@@ -2,9 +2,9 @@
 // compared. Only what the invoice depends on is here; any other field cannot change an invoice.
 
 import { hash } from 'node:crypto'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { BandInput, IncludedVolumeInput } from '../../../../shared/rating/parse-price-config.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../catalog/conditions/schema.ts'

@@ -1,7 +1,7 @@
 // Reads the inputs of invoices for any number of subscriptions at once. Reads only the columns that an invoice depends
 // on, in a fixed order, so that two readings of the same state have the same inputs_hash.
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'

@@ -4,7 +4,7 @@
 import type { SeatChange } from '../../../../shared/billing/charging/seats.ts'
 import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'

@@ -1,7 +1,7 @@
 // Usage of money in other currencies than its price, converted at the rates of the time of each event (semantics 1.1).
 // What was metered between two rates is read on its own, combined, and converted once.
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
-import { type ExchangeThen, exchangeAt, exchangePieces } from '../../../../shared/billing/exchange-spans.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
+import { type ExchangeThen, exchangeAt, exchangePieces } from '../../../../shared/billing/exchange/exchange-spans.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'

@@ -1,6 +1,6 @@
 // Which usage an invoice needs, listed before the invoice is built, so that building it is pure.
 
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'

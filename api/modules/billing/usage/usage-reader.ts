@@ -1,6 +1,6 @@
 // How billing reads usage: a figure, and whether everything accepted so far is in it.
 import type { JetStreamManager } from '@nats-io/jetstream'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
 import { logEnds } from '../../../../shared/log/streams.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'

@@ -1,5 +1,5 @@
 // Where a line of an invoice comes from: usage, price, and every step from there to the printed amount. Pure.
-import type { TaxDecided, TaxTreatment } from '../../../../shared/billing/tax.ts'
+import type { TaxDecided, TaxTreatment } from '../../../../shared/billing/tax/tax.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'

@@ -1,5 +1,5 @@
 // Prices an invoice again: a FINAL one from the log and its pinned inputs, any other from its current inputs.
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { type Actor, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'

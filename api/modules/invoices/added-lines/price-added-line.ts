@@ -1,5 +1,5 @@
 // Turns an added line into a draft line: rated by its own price, and explained like any other. Pure.
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amount, amountView } from '../../../../shared/money.ts'

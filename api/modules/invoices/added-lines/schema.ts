@@ -1,6 +1,6 @@
 // Wire shape of a line that a user adds to an invoice (semantics 5.6).
 import Type, { type Static } from 'typebox'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import {
   Amount,
   DecimalText,

@@ -6,7 +6,7 @@ import {
   type NumberSeries,
   nextCounter,
   renderPrefix,
-} from '../../../../shared/billing/numbering.ts'
+} from '../../../../shared/billing/numbering/numbering.ts'
 import { localDateOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'

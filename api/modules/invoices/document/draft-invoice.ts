@@ -2,7 +2,7 @@
 // where its lines come from; it stores what each line refers to (invoice_lines).
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'

@@ -1,7 +1,12 @@
 // What a tax engine is asked about an invoice, and the answers that are kept with its parties.
 import { hash } from 'node:crypto'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import type { EngineAddress, EngineParty, EngineQuestion, OpenQuestion } from '../../../../shared/billing/tax-engine.ts'
+import type {
+  EngineAddress,
+  EngineParty,
+  EngineQuestion,
+  OpenQuestion,
+} from '../../../../shared/billing/tax/tax-engine.ts'
 import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
 import type { BillingType } from '../table.ts'
 import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, type Parties } from './parties.ts'

@@ -1,7 +1,7 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
 import { localDate } from '../../../../shared/billing/periods.ts'
-import { type KeptAnswer, readEngineAnswer } from '../../../../shared/billing/tax-engine.ts'
+import { type KeptAnswer, readEngineAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { exampleInputs } from '../../billing/testing/example-inputs.ts'

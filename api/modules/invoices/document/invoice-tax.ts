@@ -2,8 +2,8 @@
 
 import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax.ts'
-import { decisionOfAnswer, type OpenQuestion } from '../../../../shared/billing/tax-engine.ts'
+import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax/tax.ts'
+import { decisionOfAnswer, type OpenQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BillingType } from '../table.ts'
 import type { DraftInvoice, Finding } from './draft-invoice.ts'

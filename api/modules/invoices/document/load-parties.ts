@@ -1,7 +1,7 @@
 // Reads the parties of an invoice. Only the columns that a document depends on, so that two readings of one state are
 // equal.
 import { and, inArray } from 'drizzle-orm'
-import { taxCurrencies } from '../../../../shared/billing/tax-currencies.ts'
+import { taxCurrencies } from '../../../../shared/billing/tax/tax-currencies.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'

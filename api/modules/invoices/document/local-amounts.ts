@@ -4,11 +4,11 @@ import {
   exchangeBefore,
   exchangeOf,
   RATE_DAYS_MAX,
-} from '../../../../shared/billing/exchange-rates.ts'
+} from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { addDays, startOfLocalDay } from '../../../../shared/billing/periods.ts'
-import type { TaxDecided } from '../../../../shared/billing/tax.ts'
-import { taxCurrency } from '../../../../shared/billing/tax-currencies.ts'
+import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
+import { taxCurrency } from '../../../../shared/billing/tax/tax-currencies.ts'
 import { type Decimal, decimal, ONE, plain, roundHalfUp, sum } from '../../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../../shared/money.ts'
 import { at } from '../../../../shared/time.ts'

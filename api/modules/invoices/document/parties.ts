@@ -1,11 +1,11 @@
 // The parties of an invoice and the invoice settings of the platform: plain values in wire shape. Only what a document
 // depends on is here, so that two readings of the same state are equal.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
-import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax.ts'
-import type { KeptAnswer } from '../../../../shared/billing/tax-engine.ts'
-import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
+import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax/tax.ts'
+import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
+import type { PlatformTaxRate } from '../../../../shared/billing/tax/tax-rates.ts'
 import type { NumberField } from '../../parties/platforms/number-fields.ts'
 import type { InvoiceSettings } from '../../parties/platforms/schema.ts'
 import type { TaxRegistration } from '../../parties/tax-ids/schema.ts'

@@ -1,5 +1,5 @@
 import { boolean, date, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
-import type { EngineAnswer, EngineQuestion } from '../../../../shared/billing/tax-engine.ts'
+import type { EngineAnswer, EngineQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { wireJson } from '../../../resource/columns.ts'
 

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
-import type { TaxDecided } from '../../../../shared/billing/tax.ts'
+import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fraction } from '../../../../shared/billing/fraction.ts'
-import { type TaxDecided, taxAtRate } from '../../../../shared/billing/tax.ts'
+import { type TaxDecided, taxAtRate } from '../../../../shared/billing/tax/tax.ts'
 import { type Example, exampleInputs, exampleInvoices, recurring } from '../../billing/testing/example-inputs.ts'
 import type { InvoiceContent } from '../schema.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'

@@ -2,7 +2,7 @@
 // on the taxable part of each amount, with one summary of 0 % for the rest. Pure.
 import { computeAmounts } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, fraction, isWhole, timesFraction } from '../../../../shared/billing/fraction.ts'
-import { type TaxDecided, taxOfCategory } from '../../../../shared/billing/tax.ts'
+import { type TaxDecided, taxOfCategory } from '../../../../shared/billing/tax/tax.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { linesOfContent } from '../credits/credit-left.ts'
 import { taxCategories } from '../document/build-document.ts'

@@ -1,7 +1,7 @@
 // What is kept with a FINAL invoice so that the same document can be made again: its inputs, where it bills no period of
 // a subscription, and what refreshes changed of it since.
 import { and, asc, eq } from 'drizzle-orm'
-import type { TaxDecided } from '../../../../shared/billing/tax.ts'
+import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decode, encode } from '../../../../shared/exact-json.ts'
 import type { Id } from '../../../../shared/ids.ts'

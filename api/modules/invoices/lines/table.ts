@@ -1,5 +1,5 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
-import type { TaxCategory } from '../../../../shared/billing/tax.ts'
+import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
 

@@ -5,7 +5,7 @@ import {
   NoTaxAnswer,
   readEngineAnswer,
   type TaxEngine,
-} from '../../../../shared/billing/tax-engine.ts'
+} from '../../../../shared/billing/tax/tax-engine.ts'
 import { judgeUrl, onlyHostOf, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
 import { createOutboundRequest, type OutboundAnswer } from '../../../../shared/outbound/outbound-request.ts'
 

@@ -2,7 +2,7 @@
 // rolled back, so its id and what the engine said outlive that try, in memory. Another try keeps them with the customer, or nothing is.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import type { EngineAnswer, KeyedQuestion } from '../../../../shared/billing/tax-engine.ts'
+import type { EngineAnswer, KeyedQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
 import { type Id, newId } from '../../../../shared/ids.ts'
 
 export type Said = { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true }

@@ -6,7 +6,7 @@ import {
   type KeyedQuestion,
   NoTaxAnswer,
   type TaxEngine,
-} from '../../../../shared/billing/tax-engine.ts'
+} from '../../../../shared/billing/tax/tax-engine.ts'
 import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'

@@ -1,6 +1,6 @@
 // Billing runs whose tax an engine outside decides.
 import { expect, test } from 'vitest'
-import { NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax-engine.ts'
+import { NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax/tax-engine.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'

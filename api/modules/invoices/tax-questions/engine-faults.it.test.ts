@@ -1,6 +1,6 @@
 // A tax engine that is slow, wrong, down or not there, and what is forgotten.
 import { expect, test } from 'vitest'
-import type { EngineQuestion, TaxEngine } from '../../../../shared/billing/tax-engine.ts'
+import type { EngineQuestion, TaxEngine } from '../../../../shared/billing/tax/tax-engine.ts'
 import { inTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { refusal, succeed } from '../../../testing/calls.ts'

@@ -1,6 +1,6 @@
 // The exchange rates that can convert between given currencies.
 import { sql } from 'drizzle-orm'
-import type { ExchangeRate } from '../../../../shared/billing/exchange-rates.ts'
+import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 

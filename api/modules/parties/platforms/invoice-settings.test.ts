@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DEFAULT_NUMBER_CONFIGURATIONS } from '../../../../shared/billing/numbering.ts'
+import { DEFAULT_NUMBER_CONFIGURATIONS } from '../../../../shared/billing/numbering/numbering.ts'
 import { DEFAULT_GRACE, graceOf, numberConfigurationOf, wireNumberFault } from './invoice-settings.ts'
 
 test('what a platform does not set is numbered by the defaults of its series', () => {

@@ -6,7 +6,7 @@ import {
   type NumberFault,
   type NumberSeries,
   numberConfigurationFault,
-} from '../../../../shared/billing/numbering.ts'
+} from '../../../../shared/billing/numbering/numbering.ts'
 import type { InvoiceSettings } from './schema.ts'
 
 type WireNumberConfiguration = InvoiceSettings['invoice_number_configuration']

@@ -1,7 +1,11 @@
 // The custom fields that the prefix of invoice numbers names (contract: Tax and invoices).
 import { isDeepStrictEqual } from 'node:util'
-import { type PrefixVariable, parsePrefix, prefixVariables } from '../../../../shared/billing/number-prefix.ts'
-import { NUMBER_SERIES, type NumberSeries } from '../../../../shared/billing/numbering.ts'
+import {
+  type PrefixVariable,
+  parsePrefix,
+  prefixVariables,
+} from '../../../../shared/billing/numbering/number-prefix.ts'
+import { NUMBER_SERIES, type NumberSeries } from '../../../../shared/billing/numbering/numbering.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { CustomField } from '../../../resource/custom-fields/table.ts'

@@ -1,6 +1,6 @@
 // Reads the platform's own tax rates of some countries.
 import { and, asc, inArray } from 'drizzle-orm'
-import type { PlatformTaxRate } from '../../../../shared/billing/tax-rates.ts'
+import type { PlatformTaxRate } from '../../../../shared/billing/tax/tax-rates.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

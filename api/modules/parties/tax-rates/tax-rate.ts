@@ -1,7 +1,7 @@
 // Tax rates: those that a platform adds for countries whose rates are not stored, or sets in place of stored ones (semantics 5.5).
 import { and, count, eq, isNull } from 'drizzle-orm'
 import Type from 'typebox'
-import { canadianProvince, canadianTaxes } from '../../../../shared/billing/tax-rates.ts'
+import { canadianProvince, canadianTaxes } from '../../../../shared/billing/tax/tax-rates.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

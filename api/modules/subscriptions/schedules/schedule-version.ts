@@ -1,7 +1,7 @@
 // Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
 import { and, desc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
-import { exchangeBefore } from '../../../../shared/billing/exchange-rates.ts'
+import { exchangeBefore } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'

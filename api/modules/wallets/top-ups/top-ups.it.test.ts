@@ -1,6 +1,6 @@
 // Top-ups: charges on demand that grant to a wallet, and those that a low balance sets off, each once (semantics 6).
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type EngineAnswer, NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax-engine.ts'
+import { type EngineAnswer, NoTaxAnswer, type TaxEngine } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { Database } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'

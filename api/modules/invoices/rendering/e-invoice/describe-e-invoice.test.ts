@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readEngineAnswer } from '../../../../../shared/billing/tax-engine.ts'
+import { readEngineAnswer } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { eur, exampleInputs, metered, recurring } from '../../../billing/testing/example-inputs.ts'

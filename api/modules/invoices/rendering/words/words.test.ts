@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decideTax } from '../../../../../shared/billing/tax.ts'
+import { decideTax } from '../../../../../shared/billing/tax/tax.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
 import { es } from './es.ts'

@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import type { TaxEngine } from '../../../../../shared/billing/tax-engine.ts'
+import type { TaxEngine } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { silentLogger } from '../../../../../shared/process/logger.ts'
 import { type Instant, instantOf, systemClock } from '../../../../../shared/time.ts'
 import { succeed } from '../../../../testing/calls.ts'

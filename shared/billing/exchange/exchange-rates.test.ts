@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, plain } from '../decimal.ts'
-import { at } from '../time.ts'
+import { decimal, plain } from '../../decimal.ts'
+import { at } from '../../time.ts'
+import { timesFraction } from '../fraction.ts'
 import { type ExchangeRate, exchangeBefore } from './exchange-rates.ts'
-import { timesFraction } from './fraction.ts'
 
 const rate = (pair: string, value: string, day: string): ExchangeRate => {
   const [base_currency = '', currency = ''] = pair.split('/')

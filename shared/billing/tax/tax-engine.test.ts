@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decimal, plain } from '../decimal.ts'
-import { computeAmounts } from './amount-pipeline.ts'
+import { decimal, plain } from '../../decimal.ts'
+import { computeAmounts } from '../amount-pipeline.ts'
 import { decisionOfAnswer, type EngineQuestion, NoTaxAnswer, readEngineAnswer } from './tax-engine.ts'
 
 const PARTY = { reference: null, type: 'ORGANIZATION', tax_ids: [] } as const

@@ -1,6 +1,6 @@
 // Metered money in another currency than its price is converted at the rates of the time of each event (semantics 1.1).
 // Events between two rates share a conversion, so they are added first and converted once. Pure.
-import { at, type Instant, type Interval, instantOf, interval } from '../time.ts'
+import { at, type Instant, type Interval, instantOf, interval } from '../../time.ts'
 import { type Exchange, type ExchangeRate, exchangeBefore, RATE_DAYS_MAX } from './exchange-rates.ts'
 
 const RATE_AGE_MAX_MS = RATE_DAYS_MAX * 86_400_000

@@ -1,7 +1,7 @@
 // Conversion between currencies by dated reference rates (semantics 5.6). Pure.
-import { decimal } from '../decimal.ts'
-import { at, type Instant } from '../time.ts'
-import { type Fraction, fraction, multiplyFractions } from './fraction.ts'
+import { decimal } from '../../decimal.ts'
+import { at, type Instant } from '../../time.ts'
+import { type Fraction, fraction, multiplyFractions } from '../fraction.ts'
 
 /** From `rate_timestamp` on, one unit of `base_currency` is `rate` units of `currency`; `rate` is a decimal. */
 export type ExchangeRate = {

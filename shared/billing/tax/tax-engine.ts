@@ -1,7 +1,7 @@
 // What a tax engine outside of this installation is asked, and what it may answer. Pure: the same answer gives the same tax, so
 // invoices are priced, and verified years later, from the answers that are kept.
-import { decimal, HUNDRED, sum, ZERO } from '../decimal.ts'
-import { fraction, WHOLE } from './fraction.ts'
+import { decimal, HUNDRED, sum, ZERO } from '../../decimal.ts'
+import { fraction, WHOLE } from '../fraction.ts'
 import { invoiceNotesOf, type TaxDecided, type TaxNote, type TaxTreatment, taxExemptOf, UNTAXED_NOTES } from './tax.ts'
 
 export type EngineAddress = {

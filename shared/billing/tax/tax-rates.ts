@@ -3,8 +3,8 @@
 // Member States"; GB: HMRC VAT Notice 700 and gov.uk/vat-rates; CA: Canada Revenue Agency "GST/HST rates", Revenu Québec
 // and the finance ministries of BC, SK and MB; AU: Australian Taxation Office "GST". Reduced rates are not modelled. A platform
 // adds rates of its own, which come before these.
-import { type Decimal, decimal } from '../decimal.ts'
-import type { LocalDate } from './periods.ts'
+import { type Decimal, decimal } from '../../decimal.ts'
+import type { LocalDate } from '../periods.ts'
 
 type DatedRate = { readonly from: string; readonly to?: string; readonly percentage: string }
 

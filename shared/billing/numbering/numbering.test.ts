@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addDays, type LocalDate, localDate } from '../periods.ts'
 import { parsePrefix, prefixVariables } from './number-prefix.ts'
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,
@@ -14,7 +15,6 @@ import {
   RESET_TYPES,
   renderPrefix,
 } from './numbering.ts'
-import { addDays, type LocalDate, localDate } from './periods.ts'
 
 const day = (text: string): LocalDate => localDate(text) as LocalDate
 const INV = DEFAULT_NUMBER_CONFIGURATIONS.STANDARD

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, plain } from '../decimal.ts'
-import { at, formatInstant, instantOf, interval } from '../time.ts'
+import { decimal, plain } from '../../decimal.ts'
+import { at, formatInstant, instantOf, interval } from '../../time.ts'
+import { timesFraction } from '../fraction.ts'
 import type { ExchangeRate } from './exchange-rates.ts'
 import { exchangeAt, exchangePieces } from './exchange-spans.ts'
-import { timesFraction } from './fraction.ts'
 
 const DAY = 86_400_000
 const START = at('2026-03-01T00:00:00Z')

@@ -2,6 +2,7 @@
 // Stripe (per customer prefix, sequential), Kill Bill (plain counters), Chargebee and Xero (first numbers and steps) and financial years.
 // A number is taken only at FINAL, so a document that is made VOID before takes none. Every number is written by hand.
 import { expect, test } from 'vitest'
+import { type LocalDate, localDate } from '../periods.ts'
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,
   documentNumber,
@@ -11,7 +12,6 @@ import {
   numberConfigurationFault,
   renderPrefix,
 } from './numbering.ts'
-import { type LocalDate, localDate } from './periods.ts'
 
 /** A document: its date, and who issues it to whom. A `series` other than STANDARD has its own configuration. */
 type Document = {
