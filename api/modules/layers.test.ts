@@ -9,10 +9,17 @@ const sources = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.includes('testing/'))
   .map(name => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }))
 
-/** `catalog/meters` of a file in a folder of a module; null for the module's own files, which put its folders together. */
+const foldersWithFiles = new Set(sources.map(({ name }) => dirname(name)))
+
+/**
+ * `catalog/meters` of a file in a folder of a module, or one deeper where that holds only folders; null for the module's own files,
+ * which put its folders together.
+ */
 const folderOf = (name: string): string | null => {
   const parts = name.split('/')
-  return parts.length > 2 ? parts.slice(0, 2).join('/') : null
+  if (parts.length <= 2) return null
+  const folder = parts.slice(0, 2).join('/')
+  return foldersWithFiles.has(folder) || parts.length <= 3 ? folder : parts.slice(0, 3).join('/')
 }
 
 type Graph = ReadonlyMap<string, ReadonlySet<string>>

@@ -7,11 +7,11 @@ import { creditTypeIdsIn, creditTypesOf } from '../catalog/credit-types/shown-cr
 import { meterValuesOf } from '../catalog/meters/shown-meter-values.ts'
 import { creditedPeriods, linesOfContent } from './credits/credit-left.ts'
 import { creditsOf, linksOf } from './credits/linked-invoices.ts'
-import { acceptorsOf, paymentActions } from './payment-actions.ts'
 import { getInvoice } from './repository.ts'
 import { reprocessOf } from './reprocess-of.ts'
 import type { InvoiceView } from './schema.ts'
-import { isCreditNote } from './settlement.ts'
+import { acceptorsOf, paymentActions } from './settlement/payment-actions.ts'
+import { isCreditNote } from './settlement/settlement.ts'
 import type { InvoiceRow } from './table.ts'
 import { invoiceView, WHOLE_INVOICE, wholePeriods } from './view.ts'
 

@@ -17,7 +17,7 @@ import { OneOffInvoiceBody } from './one-off/schema.ts'
 import type { InvoiceDeps } from './producer.ts'
 import { InvoiceView } from './schema.ts'
 import type { InvoiceRow } from './table.ts'
-import { engineOf, withTaxAnswers } from './tax-answers/with-answers.ts'
+import { engineOf, withTaxAnswers } from './tax/answers/with-answers.ts'
 
 const PATH = '/v1/invoices'
 const tag = 'invoices'

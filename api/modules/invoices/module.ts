@@ -16,9 +16,9 @@ import { type OverdueJobDeps, overdueJobs } from './overdue/jobs.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
-import { TAX_ENGINE_EFFECTS, TAX_ENGINE_GUARDS } from './tax-answers/rules.ts'
-import { dropTaxAnswersJobs } from './tax-questions/drop-jobs.ts'
-import { type TaxEngineJobDeps, taxEngineJobs } from './tax-questions/jobs.ts'
+import { TAX_ENGINE_EFFECTS, TAX_ENGINE_GUARDS } from './tax/answers/rules.ts'
+import { dropTaxAnswersJobs } from './tax/questions/drop-jobs.ts'
+import { type TaxEngineJobDeps, taxEngineJobs } from './tax/questions/jobs.ts'
 
 const anInvoice = onSeeded('INVOICE')
 const LINE = {

@@ -21,7 +21,7 @@ import {
   UsedExchangeRate,
   WalletBalanceDetails,
 } from './lines/schema.ts'
-import { PAYMENT_STATUSES } from './settlement.ts'
+import { PAYMENT_STATUSES } from './settlement/settlement.ts'
 
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })

@@ -6,7 +6,7 @@ import type { ChargeGrant } from './charge-grants.ts'
 import type { CreditTerms } from './credits/schema.ts'
 import type { OneOffTerms } from './one-off/schema.ts'
 import type { InvoiceContent } from './schema.ts'
-import type { PaymentStatus } from './settlement.ts'
+import type { PaymentStatus } from './settlement/settlement.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 

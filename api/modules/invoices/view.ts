@@ -10,7 +10,7 @@ import { withTaxes } from './document/shown-taxes.ts'
 import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
-import { isPaid, settlementOf } from './settlement.ts'
+import { isPaid, settlementOf } from './settlement/settlement.ts'
 import type { InvoiceRow } from './table.ts'
 
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }

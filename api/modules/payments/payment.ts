@@ -11,7 +11,7 @@ import { defineResource, field, type Resource, readOnly } from '../../resource/d
 import { Amount, IdText, OneOf, Timestamp } from '../../resource/shapes.ts'
 import { checkPayable, settle } from '../invoices/changes/pay-invoice.ts'
 import { findInvoice, lockInvoice } from '../invoices/repository.ts'
-import { isCreditNote } from '../invoices/settlement.ts'
+import { isCreditNote } from '../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { keptOf } from './kept-of.ts'

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { readTenant } from '../../../shared/database/database.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { systemClock } from '../../../shared/time.ts'
-import { type EngineDeps, queryOnce } from '../invoices/tax-answers/query-engine.ts'
-import { type DueQuestion, isDue } from '../invoices/tax-answers/store-answers.ts'
+import { type EngineDeps, queryOnce } from '../invoices/tax/answers/query-engine.ts'
+import { type DueQuestion, isDue } from '../invoices/tax/answers/store-answers.ts'
 
 const ASK_MS = 2_000
 const AT_ONCE = 8

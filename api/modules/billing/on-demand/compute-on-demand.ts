@@ -2,8 +2,8 @@
 // Pure.
 import { at, type Instant, interval } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
-import { type FundsRequest, NO_PAYERS, type Payers } from '../../invoices/funds.ts'
 import type { ComputedInvoice } from '../../invoices/producer.ts'
+import { type FundsRequest, NO_PAYERS, type Payers } from '../../invoices/settlement/funds.ts'
 import type { OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charges.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'

@@ -1,6 +1,6 @@
 // What wallets hold beside a predicted invoice, without an event and with it. Pure.
 import { type Decimal, sum, ZERO } from '../../../../shared/decimal.ts'
-import type { Payers, Purse } from '../../invoices/funds.ts'
+import type { Payers, Purse } from '../../invoices/settlement/funds.ts'
 import type { usesOf } from '../../invoices/wallet-uses.ts'
 
 type Uses = ReturnType<typeof usesOf>

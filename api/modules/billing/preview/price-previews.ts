@@ -2,7 +2,7 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { readPurse } from '../../invoices/funds.ts'
+import { readPurse } from '../../invoices/settlement/funds.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'

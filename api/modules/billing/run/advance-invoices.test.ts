@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
-import { NO_PAYERS } from '../../invoices/funds.ts'
+import { NO_PAYERS } from '../../invoices/settlement/funds.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'

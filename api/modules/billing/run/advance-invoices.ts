@@ -17,9 +17,9 @@ import {
   type PendingInvoice,
   unchanged,
 } from '../../invoices/changes/pending-invoice.ts'
-import type { FundsRequest, Purse } from '../../invoices/funds.ts'
 import { type ComputedInvoice, storedColumns } from '../../invoices/producer.ts'
 import type { NewInvoice } from '../../invoices/repository.ts'
+import type { FundsRequest, Purse } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, type InvoiceStatus, isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
 import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.ts'

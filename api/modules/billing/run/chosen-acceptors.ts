@@ -2,7 +2,7 @@
 import { and, inArray } from 'drizzle-orm'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { ChosenAcceptors } from '../../invoices/chosen-acceptors.ts'
+import type { ChosenAcceptors } from '../../invoices/settlement/chosen-acceptors.ts'
 import { subscriptions as s } from '../../subscriptions/table.ts'
 
 export const chosenAcceptors: ChosenAcceptors = async (uow, subscriptionIds) => {

@@ -7,7 +7,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { on } from '../../../workers/reaction.ts'
-import type { EngineDeps } from '../tax-answers/query-engine.ts'
+import type { EngineDeps } from '../tax/answers/query-engine.ts'
 import { type BulkDeps, runBulkAction } from './run-bulk-action.ts'
 
 /** Names a bulk action across tenants. */

@@ -13,7 +13,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { finalizeInvoice } from '../changes/finalize-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
-import { engineOf, withTaxAnswers } from '../tax-answers/with-answers.ts'
+import { engineOf, withTaxAnswers } from '../tax/answers/with-answers.ts'
 import { bulkActionResource } from './bulk-action.ts'
 import { type BulkAction, type BulkActionItem, bulkActionItems, bulkActions } from './table.ts'
 

@@ -3,7 +3,7 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { emit } from '../../../outbox.ts'
-import { isPaid, paymentStatusOf, settlementOf } from '../settlement.ts'
+import { isPaid, paymentStatusOf, settlementOf } from '../settlement/settlement.ts'
 import type { InvoiceRow } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { change, invalidMove } from './invoice-change.ts'

@@ -12,9 +12,9 @@ import { zoneNamed } from '../document/invoice-dates.ts'
 import type { LineValues } from '../lines/table.ts'
 import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
-import { isPaid, paymentStatusOf } from '../settlement.ts'
+import { isPaid, paymentStatusOf } from '../settlement/settlement.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
-import { LacksTaxAnswer, type NeededAnswer } from '../tax-answers/lacks-answer.ts'
+import { LacksTaxAnswer, type NeededAnswer } from '../tax/answers/lacks-answer.ts'
 
 type Notice = { readonly type: EventType; readonly row: InvoiceRow; readonly previous: InvoiceRow | null }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Decimal, decimal, min, plain, sum } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
-import { keptOfWallets } from '../settlement.ts'
+import { keptOfWallets } from '../settlement/settlement.ts'
 import { paidByBalances, returnsOfBalances } from '../wallet-uses.ts'
 import { type PrepaidBalance, payFromBalances } from './pay-from-balances.ts'
 

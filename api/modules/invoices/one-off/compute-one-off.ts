@@ -20,9 +20,9 @@ import {
 } from '../document/load-parties.ts'
 import { defaultTaxCategory, type Parties, roundingOf, zoneOfParties } from '../document/parties.ts'
 import { paidBeforeTax } from '../document/wallet-lines.ts'
-import type { FundsRequest, Payers } from '../funds.ts'
 import type { ComputedInvoice } from '../producer.ts'
 import type { CopiedFieldView } from '../schema.ts'
+import type { FundsRequest, Payers } from '../settlement/funds.ts'
 import type { OneOffTerms } from './schema.ts'
 
 /** The current parties of a one-off invoice. */

@@ -3,10 +3,10 @@ import { type Database, inTenant, type Uow } from '../../../../shared/database/d
 import type { Id } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
-import { NO_PAYERS, openPurse } from '../funds.ts'
 import { keepInputs } from '../kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
+import { NO_PAYERS, openPurse } from '../settlement/funds.ts'
 import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
 
 /** Its name, as stored with the invoices it makes. */

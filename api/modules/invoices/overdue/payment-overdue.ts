@@ -3,7 +3,7 @@ import { daysOverdue } from '../../../../shared/billing/overdue.ts'
 import { type LocalDate, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
-import { settlementOf } from '../settlement.ts'
+import { settlementOf } from '../settlement/settlement.ts'
 import type { InvoiceRow } from '../table.ts'
 
 type Due = { readonly id: string; readonly due_date: string; readonly timezone: string }

@@ -1,7 +1,7 @@
 // What a FINAL invoice for several subscriptions spends: for each of them, from the grants that can pay in its time. Pure.
 import { MOVES } from '../../../../shared/billing/wallets/ledger.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
-import { fewestFirst } from '../../invoices/funds.ts'
+import { fewestFirst } from '../../invoices/settlement/funds.ts'
 import type { PocketUse } from '../../invoices/wallet-uses.ts'
 import type { NewEntry } from '../ledger/post-entries.ts'
 import { invoiceEntries } from './invoice-entries.ts'

@@ -5,7 +5,7 @@ import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../shared
 import { idOf } from '../../../../shared/ids.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { keptOfWallets } from '../../invoices/settlement.ts'
+import { keptOfWallets } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'

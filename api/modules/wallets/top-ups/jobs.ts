@@ -5,7 +5,7 @@ import { asSystem, type Database } from '../../../../shared/database/database.ts
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import type { EngineDeps } from '../../invoices/tax-answers/query-engine.ts'
+import type { EngineDeps } from '../../invoices/tax/answers/query-engine.ts'
 import type { ExpiryJobDeps } from '../expiry/jobs.ts'
 import { topUpWallets } from './top-up.ts'
 

@@ -1,7 +1,7 @@
 // Bills a story with the code of the product: each invoice is closed at its cutoff, with what is known then.
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
-import type { Payers } from '../../../invoices/funds.ts'
+import type { Payers } from '../../../invoices/settlement/funds.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'

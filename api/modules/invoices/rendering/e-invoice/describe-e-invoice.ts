@@ -4,7 +4,7 @@ import { type Decimal, decimal, ONE, sum, ZERO } from '../../../../../shared/dec
 import { AppError } from '../../../../../shared/errors.ts'
 import { at } from '../../../../../shared/time.ts'
 import type { InvoiceView } from '../../schema.ts'
-import { isCreditNote } from '../../settlement.ts'
+import { isCreditNote } from '../../settlement/settlement.ts'
 import { customerOf } from '../model/parties.ts'
 import type { Presentation } from '../model/presentation.ts'
 import { printable } from '../model/printable.ts'

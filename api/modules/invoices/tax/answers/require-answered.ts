@@ -1,12 +1,12 @@
 // Whether what invoices ask a tax engine is answered by now, whatever was known when they were last computed.
 import { and, inArray } from 'drizzle-orm'
-import { localDateOf } from '../../../../shared/billing/periods.ts'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { isAnswered } from '../document/engine-question.ts'
-import { zoneNamed } from '../document/invoice-dates.ts'
-import { taxAnswers as t } from '../document/tax-answers-table.ts'
-import type { InvoiceRow } from '../table.ts'
+import { localDateOf } from '../../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { isAnswered } from '../../document/engine-question.ts'
+import { zoneNamed } from '../../document/invoice-dates.ts'
+import { taxAnswers as t } from '../../document/tax-answers-table.ts'
+import type { InvoiceRow } from '../../table.ts'
 import { LacksTaxAnswer } from './lacks-answer.ts'
 
 /** Throws LacksTaxAnswer while a question of one of these invoices has no answer with which it could become FINAL now. */

@@ -1,7 +1,7 @@
 // Invoices by a part of their number. A million numbers take a second to compare, and an index of parts cannot be used under row-level
 // security, so a function of the database looks by itself (see the migration 20261123T2311).
 import { sql } from 'drizzle-orm'
-import type { ReadUow } from '../../../shared/database/database.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
 
 /** Of more it is no use to know the ids: a page of the list meets enough of them soon. */
 const FOUND_MAX = 10_000

@@ -1,16 +1,16 @@
 // Asks the tax engine, always outside of any transaction, and keeps what it says.
-import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/periods.ts'
 import {
   type EngineAnswer,
   type EngineQuestion,
   type KeyedQuestion,
   NoTaxAnswer,
   type TaxEngine,
-} from '../../../../shared/billing/tax/tax-engine.ts'
-import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
-import type { Failpoints } from '../../../../shared/failpoint.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { systemClock } from '../../../../shared/time.ts'
+} from '../../../../../shared/billing/tax/tax-engine.ts'
+import { type Actor, type Database, inTenant } from '../../../../../shared/database/database.ts'
+import type { Failpoints } from '../../../../../shared/failpoint.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { systemClock } from '../../../../../shared/time.ts'
 import { keepAnswer, keepFault } from './store-answers.ts'
 
 export type EngineDeps = {

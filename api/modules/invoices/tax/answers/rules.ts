@@ -1,12 +1,12 @@
 // What follows from changes for the questions to the tax engine.
-import type { Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import { afterSave, beforeSave, type Installation } from '../../../resource/rules.ts'
-import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
-import type { BillingEntity } from '../../parties/billing-entities/table.ts'
-import { customerResource } from '../../parties/customers/resource.ts'
-import type { Customer } from '../../parties/customers/table.ts'
-import { usesEngine } from '../document/engine-question.ts'
+import type { Uow } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { afterSave, beforeSave, type Installation } from '../../../../resource/rules.ts'
+import { billingEntityResource } from '../../../parties/billing-entities/billing-entity.ts'
+import type { BillingEntity } from '../../../parties/billing-entities/table.ts'
+import { customerResource } from '../../../parties/customers/resource.ts'
+import type { Customer } from '../../../parties/customers/table.ts'
+import { usesEngine } from '../../document/engine-question.ts'
 import { forgetQuestionsOf } from './store-answers.ts'
 
 /** Throws INVALID_FIELD for an engine that this installation does not have. */

@@ -1,20 +1,20 @@
 // Computes again the invoices that waited for what a tax engine said.
-import { type Database, inTenant, readTenant } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
-import type { Id } from '../../../../shared/ids.ts'
-import type { Logger } from '../../../../shared/process/logger.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { instantOf } from '../../../../shared/time.ts'
-import { inTimeOf } from '../../../test-clock.ts'
-import { refreshInvoice } from '../changes/refresh-invoice.ts'
-import type { InvoiceDeps, InvoiceProducer } from '../producer.ts'
+import { type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import type { Id } from '../../../../../shared/ids.ts'
+import type { Logger } from '../../../../../shared/process/logger.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { instantOf } from '../../../../../shared/time.ts'
+import { inTimeOf } from '../../../../test-clock.ts'
+import { refreshInvoice } from '../../changes/refresh-invoice.ts'
+import type { InvoiceDeps, InvoiceProducer } from '../../producer.ts'
 import {
   computeLater,
   invoicesWaiting,
   markComputed,
   questionsToCompute,
   type ToCompute,
-} from '../tax-answers/store-answers.ts'
+} from '../answers/store-answers.ts'
 
 export type ComputeDeps = InvoiceDeps & {
   /** In the role millrace_worker. */

@@ -1,10 +1,10 @@
 // Calls and bulk actions of users that wait for a tax engine.
 import { describe, expect, test } from 'vitest'
-import { idOf } from '../../../../shared/ids.ts'
-import { succeed } from '../../../testing/calls.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
-import { runBulkAction } from '../bulk-actions/run-bulk-action.ts'
+import { idOf } from '../../../../../shared/ids.ts'
+import { succeed } from '../../../../testing/calls.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { billedSubscription } from '../../../billing/testing/billed-subscription.ts'
+import { runBulkAction } from '../../bulk-actions/run-bulk-action.ts'
 import { engineRig, first, json, QUEBEC, shown, taxed, WORKSHOP } from './testing/engine-rig.ts'
 
 const rig = engineRig()

@@ -1,7 +1,7 @@
 // Thrown where the answer of a tax engine is needed now. Whoever may leave the database asks, and tries again (with-answers.ts).
-import type { LocalDate } from '../../../../shared/billing/periods.ts'
-import type { KeyedQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
-import { AppError } from '../../../../shared/errors.ts'
+import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { KeyedQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
+import { AppError } from '../../../../../shared/errors.ts'
 
 export type NeededAnswer = KeyedQuestion & {
   /** The local day as of which it is needed. */

@@ -1,5 +1,5 @@
 // An invoice with the sub lines of one customer.
-import type { InvoiceView } from './schema.ts'
+import type { InvoiceView } from '../schema.ts'
 
 /** Leaves out the sub lines of other customers. Sub lines of no customer, such as those of bands, stay; without an id all do. */
 export function subLinesOf(view: InvoiceView, customerId: string | undefined): InvoiceView {

@@ -1,6 +1,6 @@
 // What is open, paid and refundable of an invoice after payments, credits and wallets, in the forms of other billing systems. By hand.
 import { expect, test } from 'vitest'
-import { plain } from '../../../shared/decimal.ts'
+import { plain } from '../../../../shared/decimal.ts'
 import { keptOfWallets, paymentStatusOf, settlementOf } from './settlement.ts'
 
 type Row = readonly [

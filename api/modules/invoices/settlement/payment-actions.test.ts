@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ReadUow } from '../../../shared/database/database.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
 import { acceptorsOf } from './payment-actions.ts'
 
 test('a self-billing invoice shows no way to pay it: its billing entity pays the customer', async () => {

@@ -1,12 +1,12 @@
 // The questions to the tax engine as jobs: a search every minute, and one job for each tenant with something to ask.
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { asSystem, readTenant } from '../../../../shared/database/database.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { defineJob } from '../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { type EngineDeps, queryOnce } from '../tax-answers/query-engine.ts'
-import { type DueQuestion, dueQuestions, mayBeComputed, mayBeDue } from '../tax-answers/store-answers.ts'
+import { asSystem, readTenant } from '../../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { defineJob } from '../../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { type EngineDeps, queryOnce } from '../answers/query-engine.ts'
+import { type DueQuestion, dueQuestions, mayBeComputed, mayBeDue } from '../answers/store-answers.ts'
 import { type ComputeDeps, computePart } from './compute-waiting.ts'
 
 export type TaxEngineJobDeps = ComputeDeps & EngineDeps

@@ -1,15 +1,15 @@
 // What wallets pay of invoices, and what follows their changes. Invoices do not know which module holds the money: that
 // module registers here.
-import type { WalletBalance } from '../../../shared/billing/steps/clauses.ts'
-import type { CreditPart } from '../../../shared/billing/wallets/credits.ts'
-import type { ReadUow, Uow } from '../../../shared/database/database.ts'
-import { type Decimal, ZERO } from '../../../shared/decimal.ts'
-import type { Id } from '../../../shared/ids.ts'
-import type { Interval } from '../../../shared/time.ts'
-import { extensionsOf, type Place } from '../../resource/rules.ts'
-import type { PrepaidBalance } from './document/pay-from-balances.ts'
-import type { InvoiceContent } from './schema.ts'
-import type { BillingType } from './table.ts'
+import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
+import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import { extensionsOf, type Place } from '../../../resource/rules.ts'
+import type { PrepaidBalance } from '../document/pay-from-balances.ts'
+import type { InvoiceContent } from '../schema.ts'
+import type { BillingType } from '../table.ts'
 
 /** The name under which these effects follow the changes of invoices (api/resource/rules.ts). */
 export const INVOICE = { objectType: 'INVOICE' } as const

@@ -1,13 +1,13 @@
 // How an invoice can be paid without a gateway: the bank accounts and links of its billing entity, as they are now.
 import { and, asc, eq } from 'drizzle-orm'
-import type { ReadUow } from '../../../shared/database/database.ts'
-import { decimal, ZERO } from '../../../shared/decimal.ts'
-import { idOf } from '../../../shared/ids.ts'
-import { extensionsOf } from '../../resource/rules.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { type PaymentAcceptor, paymentAcceptors as p } from '../parties/payment-acceptors/table.ts'
+import type { ReadUow } from '../../../../shared/database/database.ts'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import { idOf } from '../../../../shared/ids.ts'
+import { extensionsOf } from '../../../resource/rules.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { type PaymentAcceptor, paymentAcceptors as p } from '../../parties/payment-acceptors/table.ts'
+import type { InvoiceView, PaymentActionView } from '../schema.ts'
 import { CHOSEN_ACCEPTORS } from './chosen-acceptors.ts'
-import type { InvoiceView, PaymentActionView } from './schema.ts'
 
 /**
  * The ACTIVE payment acceptors of the billing entity of an invoice, by reference: those that its subscription names, or all where it names

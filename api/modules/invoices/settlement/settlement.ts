@@ -1,6 +1,6 @@
 // What is owed, paid and credited of an invoice, and the resulting payment status (contract: States and transitions;
 // semantics 5.6). Pure.
-import { type Decimal, decimal, max, min, ZERO } from '../../../shared/decimal.ts'
+import { type Decimal, decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
 
 export const PAYMENT_STATUSES = ['UNPAID', 'PARTIALLY_PAID', 'PAID', 'OVERPAID'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]

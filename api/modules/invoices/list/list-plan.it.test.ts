@@ -1,9 +1,9 @@
 // Searches of a year of invoices read an index and count no further than pages are counted: the statements that the api sends, explained.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { loginOf } from '../../../shared/testing/database-logins.ts'
-import { type ApiHarness, startOwnApi } from '../../testing/harness.ts'
-import { seedInvoice } from '../billing/testing/seed-invoice.ts'
+import { loginOf } from '../../../../shared/testing/database-logins.ts'
+import { type ApiHarness, startOwnApi } from '../../../testing/harness.ts'
+import { seedInvoice } from '../../billing/testing/seed-invoice.ts'
 
 /** 12,000 FINAL invoices, some of them unpaid, with a VOID one after every 120. */
 const INVOICES = 12_100

@@ -5,9 +5,9 @@ import {
   NoTaxAnswer,
   readEngineAnswer,
   type TaxEngine,
-} from '../../../../shared/billing/tax/tax-engine.ts'
-import { judgeUrl, onlyHostOf, RefusedAddress } from '../../../../shared/outbound/judge-url.ts'
-import { createOutboundRequest, type OutboundAnswer } from '../../../../shared/outbound/outbound-request.ts'
+} from '../../../../../shared/billing/tax/tax-engine.ts'
+import { judgeUrl, onlyHostOf, RefusedAddress } from '../../../../../shared/outbound/judge-url.ts'
+import { createOutboundRequest, type OutboundAnswer } from '../../../../../shared/outbound/outbound-request.ts'
 
 const TIMES = { connectMs: 5_000, headMs: 20_000, silenceMs: 5_000 }
 const ANSWER_BYTES_MAX = 64 * 1024

@@ -1,11 +1,11 @@
 // The kept answers of tax engines that no invoice needs any more: a search every night, and one job for each tenant that has some.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, inTenant } from '../../../../shared/database/database.ts'
-import type { Tenant } from '../../../../shared/tenant.ts'
-import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
-import { defineJob, type JobRun } from '../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { dropAnswers } from '../tax-answers/store-answers.ts'
+import { asSystem, type Database, inTenant } from '../../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import { defineJob, type JobRun } from '../../../../jobs/define-job.ts'
+import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { dropAnswers } from '../answers/store-answers.ts'
 
 export type DropAnswersDeps = {
   readonly database: Database
