@@ -2,7 +2,7 @@
 // figure is computed by hand.
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../../decimal.ts'
-import { taxAtRate } from '../tax.ts'
+import { taxAtRate } from '../tax/tax.ts'
 import { type Clauses, NO_CLAUSES } from './clauses.ts'
 import type { Line } from './line.ts'
 import { commitment, discount, invoiceOf, line, MARCH, made, markup, off, percent, span } from './testing/lines.ts'
