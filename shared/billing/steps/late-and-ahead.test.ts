@@ -135,11 +135,11 @@ describe('late usage', () => {
       ['MARKUP m 0.02'],
     ],
     [
-      'gives its percentages on to the next',
-      [line('a', '0.04', late('0.01'))],
-      { markups: [markup('m', percent('50'))], discounts: [discount('d', percent('50'), { of: CONFIG })] },
-      // Of 0.08 and, before, 0.02.
-      ['MARKUP m 0.02', 'DISCOUNT d -0.03'],
+      'hands what its percentages gave before on to the next one',
+      [line('a', '0.01', late('0.02'))],
+      { markups: [markup('m', percent('50'))], discounts: [discount('d', percent('10'), { of: CONFIG })] },
+      // 0.02 less the 0.01 of before; then of 0.05 it is 0.01, and of the 0.03 of before it was 0.00.
+      ['MARKUP m 0.01', 'DISCOUNT d -0.01'],
     ],
     [
       'takes no amount of a discount again, and the amount of a coupon neither',
@@ -163,6 +163,69 @@ describe('late usage', () => {
     ],
   ])('%s', (_name, lines, clauses, expected) => {
     expect(made(invoiceOf(lines, clauses))).toEqual(expected)
+  })
+})
+
+describe('a change of several lines', () => {
+  const april = { period: { service: span('2026-04-01', '2026-05-01'), full: span('2026-04-01', '2026-05-01') } }
+  const inMarch = { during: MARCH.service }
+
+  test.each<[string, Line[], Partial<Clauses>, string[]]>([
+    [
+      'discounts no more than there is, though a deduction lies outside of its time',
+      [line('a', '10'), line('b', '-5', april)],
+      { discounts: [discount('t', percent('100'), inMarch)] },
+      ['DISCOUNT t -5'],
+    ],
+    [
+      'discounts nothing of a deduction alone, though a charge lies outside of its time',
+      [line('a', '-5'), line('b', '10', april)],
+      { discounts: [discount('t', percent('100'), inMarch)] },
+      [],
+    ],
+    [
+      'deducts an amount on the total whole as soon as its time touches one of them',
+      [line('a', '10'), line('b', '10', april)],
+      { discounts: [discount('t', off('6'), inMarch)] },
+      ['DISCOUNT t -6'],
+    ],
+    [
+      'marks up the lines that are charged, beside one of zero',
+      [line('a', '0'), line('b', '10')],
+      { markups: [markup('m', percent('10'))] },
+      ['MARKUP m 1'],
+    ],
+  ])('%s', (_name, lines, clauses, expected) => {
+    expect(made(invoiceOf(lines, clauses))).toEqual(expected)
+  })
+
+  const changes = (lines: Line[], clauses: Partial<Clauses>): Line[] =>
+    invoiceOf(lines, clauses).lines.filter(({ kind }) => kind === 'DISCOUNT')
+
+  test('makes a line for each, in order of time, neither ahead nor late', () => {
+    const half = period('2026-03-01', '2026-03-16')
+    const lines = [line('a', '10', april), line('b', '10'), line('c', '10', { ...half, ...ahead })]
+    const found = changes(lines, { discounts: [discount('d', percent('10'), { of: CONFIG })] })
+    expect(found.map(each => each.period.service)).toEqual([half.period.service, MARCH.service, april.period.service])
+    expect(found.map(each => [each.inAdvance, each.late])).toEqual([
+      [false, false],
+      [false, false],
+      [false, false],
+    ])
+  })
+
+  test('of a coupon is of the one period that there is', () => {
+    const [found] = changes([line('a', '10', april)], {
+      discounts: [discount('k', off('5'), { of: CONFIG, coupon: COUPON })],
+    })
+    expect(found?.period.service).toEqual(april.period.service)
+  })
+
+  test('on the total names no share of its own, because each line has one', () => {
+    const firstHalf = { during: span('2026-03-01', '2026-03-16') }
+    const [found] = changes([line('a', '31')], { discounts: [discount('t', percent('10'), firstHalf)] })
+    expect(found && plain(found.exact)).toBe('-1.5')
+    expect(found?.because.map(({ share }) => share)).toEqual([null])
   })
 })
 

@@ -116,11 +116,10 @@ export function partsOfLines(
     return lines.map(line => (isAny ? partOf(amountOf(line), line) : ZERO))
   }
   const [wholes, earlier] = [partsOf(wholeOf), partsOf(line => line.before ?? ZERO)]
-  const parts = lines.map((line, index) => {
+  return lines.map((line, index) => {
     const before = earlier[index] ?? ZERO
     return { line, exact: (wholes[index] ?? ZERO).minus(before), before }
   })
-  return parts.every(({ exact, before }) => exact.eq(ZERO) && before.eq(ZERO)) ? [] : parts
 }
 
 type SettledPart = PartOfChange & { readonly before: Decimal }
