@@ -153,6 +153,12 @@ const refused: readonly Case[] = [
     'INVALID_FIELD',
     'payment_status',
   ],
+  [
+    'POST /v1/invoices',
+    { customer_id: 'own', billing_entity_id: 'own', billing_currency: 'USD', lines: [line('1')] },
+    'INVALID_FIELD',
+    'lines.0.pricing_band.amount.currency',
+  ],
   ['GET /v1/invoices/invo_none', undefined, 'RESOURCE_NOT_FOUND', undefined],
   ['GET /v1/invoices?statuses[]=PAID', undefined, 'INVALID_FIELD', 'statuses[]'],
   ['GET /v1/invoices?order_by=content', undefined, 'INVALID_FIELD', 'order_by'],

@@ -143,6 +143,29 @@ test('a credit lowers what is owed: what was paid before is paid in full, or bey
   }
 })
 
+test('an invoice that is paid in part does not become VOID; a credit of all of it leaves what was paid to refund', async () => {
+  const tenant = api.tenants.bTest
+  const { url, id } = await issued(tenant)
+  const payment = await pay(tenant, id, '21')
+  const before = ['PARTIALLY_PAID', false, '21.00', '100.00', '21.00', '0.00']
+  for (const [method, path, body] of [
+    ['POST', `${url}/void`, undefined],
+    ['PATCH', url, { status: 'VOID' }],
+    ['POST', `${url}/archive`, undefined],
+  ] as const)
+    expect(await refusal(tenant, method, path, body)).toEqual([400, 'INVALID_OPERATION', 'status'])
+  expect(await stateOf(tenant, url)).toEqual(before)
+  const credit = await succeed(tenant, 'POST', `${url}/credit`, {})
+  // A DRAFT credit note reserves what it credits, and settles nothing.
+  expect(await stateOf(tenant, url)).toEqual(before)
+  await succeed(tenant, 'PATCH', `/v1/invoices/${credit['id']}`, { status: 'FINAL' })
+  // 121 are credited, so the 21 that were paid go back.
+  expect(await stateOf(tenant, url)).toEqual(['OVERPAID', true, '21.00', '0.00', '121.00', '21.00'])
+  await succeed(tenant, 'POST', `${url}/refund`)
+  expect(await stateOf(tenant, url)).toEqual(['PAID', true, '0.00', '0.00', '121.00', '0.00'])
+  expect(await succeed(tenant, 'GET', `/v1/payments/${payment['id']}`)).toMatchObject({ result: 'REFUNDED' })
+})
+
 test('a payment is refused with the field that is wrong', async () => {
   const tenant = api.tenants.bLive
   const { id } = await issued(tenant)

@@ -24,6 +24,7 @@ test.each(CASES)('$title', of => {
       {
         lines: content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) as readonly ShownLine[],
         totals: [amount_excluding_tax, tax_amount, amount_including_tax],
+        ...(content.tax_summary.local_amounts ? { local: content.tax_summary.local_amounts } : {}),
       },
       numbersOf(of),
     ),

@@ -1,4 +1,5 @@
 // A case as what billing prices: the terms of a subscription, its usage and its wallets.
+import type { ExchangeRate } from '../../../../../shared/billing/exchange/exchange-rates.ts'
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
 import type { COMPARATORS, WalletBalance } from '../../../../../shared/billing/steps/clauses.ts'
 import { decimal } from '../../../../../shared/decimal.ts'
@@ -249,6 +250,12 @@ function partiesOf({ settings }: Case, inputs: BillingInputs): Pick<BillingInput
   }
 }
 
+/** An exchange rate of the end of January. */
+function rateOf(text: string): ExchangeRate {
+  const [base_currency = '', currency = '', rate = ''] = text.split(' ')
+  return { base_currency, currency, rate, rate_timestamp: '2026-01-30T00:00:00Z', source: 'ECB' }
+}
+
 export function inputsOf(of: Case): BillingInputs {
   const { settings, prices, clauses } = of
   const currency = currencyOf(of)
@@ -270,11 +277,13 @@ export function inputsOf(of: Case): BillingInputs {
   const [calculation] = inputs.calculations
   if (!calculation) throw new Error('examples have a calculation')
   const rounding_mode = settings.has('unrounded') ? 'UNROUNDED' : 'DEFAULT'
+  const rate = settings.get('rate')
   const products = [...new Set(prices.map(({ product }) => product))]
   const product = { tax_category: null, display_order: null }
   return {
     ...inputs,
     ...partiesOf(of, inputs),
+    ...(rate === undefined ? {} : { tax_exchange_rates: [rateOf(rate)] }),
     platform: { ...inputs.platform, rounding_settings: [{ rounding_target: 'INVOICE', rounding_mode }] },
     products: products.map(text => ({ ...product, id: productOf(text), name: text, category_id: categoryOf(text) })),
     product_categories: products.flatMap(text => {

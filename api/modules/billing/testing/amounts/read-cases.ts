@@ -8,7 +8,8 @@
 //   discount total 15.00 from 2026-01-05 if >= 100     clauses; a line in a result names one by its number
 //   = a 100.00, b 130.00, 1 -15.00 -> 215.00 45.15 260.15
 //
-// The last lines are the invoices that charge something, in order: their lines, then net, tax and gross.
+// The last lines are the invoices that charge something, in order: their lines, then net, tax and gross. With a `rate`, such as
+// EUR USD 1.0832, they end with what is stated in the currency of the tax authority: `| 198.49 41.68 240.17 EUR`.
 import { readFileSync } from 'node:fs'
 
 const SETTINGS = [
@@ -22,6 +23,7 @@ const SETTINGS = [
   'parties',
   'gross',
   'unrounded',
+  'rate',
 ] as const
 type Setting = (typeof SETTINGS)[number]
 export const CLAUSES = ['markup', 'discount', 'coupon', 'minimum', 'wallet'] as const
