@@ -136,6 +136,49 @@ describe('discounts of a schedule', () => {
     ])
   })
 
+  test('of an amount on a fee ahead and on usage afterwards are deducted once a month', async () => {
+    setTime('2026-03-01T00:00:00Z')
+    const { subscriptionId } = await billedSubscription(tenant, {
+      start_at: '2026-03-01T00:00:00Z',
+      bands: [{ amount: eur('1'), block_size: { number: '1000' } }],
+      fee: '20',
+      activate: false,
+    })
+    const { data } = await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${subscriptionId}`)
+    const asked = { pricing_plan_subscription_id: subscriptionId, invoices_per_schedule: 2 }
+    const previewed = async (): Promise<InvoiceView[]> =>
+      (await succeed(tenant, 'POST', PREVIEW, asked))['invoice_infos'][0].invoices
+    const ids = (await previewed()).flatMap(invoice =>
+      (invoice.periods ?? []).flatMap(({ groups }) =>
+        groups.flatMap(({ lines = [] }) => lines.flatMap(line => line.product_items.map(({ id }) => id))),
+      ),
+    )
+    const discount = { product_items: [{ ids: [...new Set(ids)], amount: eur('30') }] }
+    expect((await patch(data[0], discount)).status).toBe(200)
+    const ahead = [
+      ['REVENUE', null, '20.00'],
+      ['DISCOUNT', 'PRODUCT_ITEM', '-20.00'],
+    ]
+    // The fee takes 20 of the 30, and the usage of its month the other 10.
+    const march = [['REVENUE', null, '200.00'], ['DISCOUNT', 'PRODUCT_ITEM', '-10.00'], ...ahead]
+    const sorted = (invoices: readonly InvoiceView[]) => invoices.map(invoice => linesOf(invoice).toSorted())
+    expect(sorted(await previewed())).toEqual([ahead.toSorted(), march.toSorted()])
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
+    for (const time of ['2026-03-01T09:00:00Z', '2026-04-01T01:00:00Z', '2026-04-01T10:00:00Z']) {
+      setTime(time)
+      await run(subscriptionId)
+      const shown = sorted((await invoicesOf(subscriptionId)).filter(each => each.period_start?.startsWith('2026-03')))
+      // In the run that opens both, in one that computes the other again, and in the one that makes it FINAL.
+      expect(shown, time).toContainEqual(march.toSorted())
+      expect(shown, time).toContainEqual(ahead.toSorted())
+    }
+    const final = (await invoicesOf(subscriptionId)).filter(({ status }) => status === 'FINAL')
+    const collecting = final.find(invoice => linesOf(invoice).length === march.length)
+    expect(final).toHaveLength(2)
+    const verified = await succeed(tenant, 'POST', `/v1/invoices/${collecting?.id}/verify`, {})
+    expect([verified['identical'], verified['differences']]).toEqual([true, []])
+  })
+
   test('are refused with the field when they cannot be', async () => {
     const { schedule, productItem } = await subscribed(false)
     const item = (of: object) => ({ product_items: [{ ids: [productItem], ...of }] })

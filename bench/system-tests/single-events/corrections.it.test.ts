@@ -226,20 +226,22 @@ test('an invoice with a credit note of its own stays as it is, and its late usag
   expect((await read(march))['validation_result']).toEqual(reason)
 })
 
+/** The schedule of a coupon of 7.77 on what the usage belongs to. */
+const couponed = async (calculationId: string) => {
+  const [item] = await rig.api.sql(
+    "select product_id from product_items where usage_based ->> 'meter_value_calculation_id' = $1",
+    [calculationId],
+  )
+  const reference = tenant.seed.unique('coupon')
+  const coupon = await succeed(tenant, 'POST', '/v1/coupons', {
+    ...{ reference, name: reference, status: 'ACTIVE', duration: { type: 'FOREVER' } },
+    ...{ discount: { type: 'AMOUNT', amount: eur('7.77') }, limited_to: { product_ids: [item?.['product_id']] } },
+  })
+  return { coupon_ids: [coupon['id']] }
+}
+
 test('late usage that costs nothing asks for no money by a rule that changed since', async () => {
-  const schedule = async (calculationId: string) => {
-    const [item] = await rig.api.sql(
-      "select product_id from product_items where usage_based ->> 'meter_value_calculation_id' = $1",
-      [calculationId],
-    )
-    const reference = tenant.seed.unique('coupon')
-    const coupon = await succeed(tenant, 'POST', '/v1/coupons', {
-      ...{ reference, name: reference, status: 'ACTIVE', duration: { type: 'FOREVER' } },
-      ...{ discount: { type: 'AMOUNT', amount: eur('7.77') }, limited_to: { product_ids: [item?.['product_id']] } },
-    })
-    return { coupon_ids: [coupon['id']] }
-  }
-  const own = await billed({ fee: '20', config: { default_included_volume: { number: '100' } }, schedule })
+  const own = await billed({ fee: '20', config: { default_included_volume: { number: '100' } }, schedule: couponed })
   await send(own, '2026-03-04T00:00:00Z', '90')
   await closeMarch(own)
   const issued = (await booksOf(own)).map(shown)
@@ -255,6 +257,27 @@ test('late usage that costs nothing asks for no money by a rule that changed sin
   await send(own, '2026-03-05T00:00:00Z', '25')
   await billAt(own, '2026-04-04T00:00:00Z')
   expect((await booksOf(own)).map(shown)).toEqual([...issued, 'CREDIT DRAFT -12.23', 'STANDARD DRAFT 18.67'])
+})
+
+test('late usage that costs something is corrected by the rule of coupons by which the invoice was issued', async () => {
+  const own = await billed({ fee: '20', schedule: couponed })
+  await send(own, '2026-03-04T00:00:00Z', '200')
+  await closeMarch(own)
+  // 200 units at 0.10 and the fee of April, less 7.77 once.
+  const issued = (await booksOf(own)).map(shown)
+  expect(issued).toContain('STANDARD FINAL 32.23')
+  // As if it had been issued when the coupon counted for each period on the invoice.
+  const march = (await booksOf(own)).find(row => row['invoice_amount_excluding_tax'].quantity === '32.23')
+  const past =
+    'update pinned_inputs set request = replace(request, \'{"window"\', \'{"rules":{"couponsEachPeriod":true},"window"\') where invoice_id = $1 returning 1'
+  expect(await rig.api.sql(past, [march?.['id']])).toHaveLength(1)
+  await send(own, '2026-03-05T00:00:00Z', '10')
+  await billAt(own, '2026-04-03T00:00:00Z')
+  // 21.00 less 7.77, and 20.00 less 7.77; by the rule of now it would be 33.23.
+  const [again] = (await booksOf(own)).slice(-1)
+  expect(again && shown(again)).toBe('STANDARD DRAFT 25.46')
+  expect(await finalize(again)).toMatchObject({ status: 'FINAL', invoice_amount_excluding_tax: eur('25.46') })
+  expect(await succeed(tenant, 'POST', `/v1/invoices/${again?.['id']}/verify`)).toMatchObject({ identical: true })
 })
 
 test('a period that charged nothing has nothing to credit, so its late usage is on the next invoice', async () => {

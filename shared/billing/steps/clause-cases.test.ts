@@ -2,6 +2,7 @@
 // periods, prorated minimums and mixed taxes. Every expected figure is computed by hand; VAT is 21 % unless a row says otherwise.
 import { expect, test } from 'vitest'
 import { decimal } from '../../decimal.ts'
+import type { Interval } from '../../time.ts'
 import { taxAtRate } from '../tax/tax.ts'
 import type { Clauses, Commitment, DiscountCondition } from './clauses.ts'
 import type { Line, LinePeriod } from './line.ts'
@@ -290,6 +291,56 @@ const DISCOUNTS: readonly Case[] = [
   ],
 ]
 
+/** Amounts of which other invoices deducted a part ahead. */
+const taken = (time: Interval, amount: string) => ({ taken: [{ time, amount: decimal(amount) }] })
+const TAKEN: readonly Case[] = [
+  [
+    'an amount of which 6 were deducted ahead for the same month',
+    [line('a', '100')],
+    { discounts: [discount('d', off('10'), { ...of(CONFIG), ...taken(MARCH.service, '6') })] },
+    ['DISCOUNT d -4'],
+    '96 20.16 116.16',
+  ],
+  [
+    'an amount that was deducted ahead in full, or beyond it at another exchange rate',
+    [line('a', '100')],
+    {
+      discounts: [
+        discount('d', off('10'), { ...of(CONFIG), ...taken(MARCH.service, '10') }),
+        discount('e', off('10'), { ...of(CONFIG), ...taken(MARCH.service, '10.5') }),
+      ],
+    },
+    [],
+    '100 21 121',
+  ],
+  [
+    'an amount that was deducted ahead for a month that was shortened since',
+    [line('a', '100', half)],
+    { discounts: [discount('d', off('10'), { ...of(CONFIG), ...taken(MARCH.service, '6') })] },
+    ['DISCOUNT d -4'],
+    '96 20.16 116.16',
+  ],
+  [
+    'what was deducted ahead for another month, or for a shorter time, counts for that alone',
+    [line('a', '100')],
+    {
+      discounts: [
+        discount('d', off('10'), { ...of(CONFIG), ...taken(APRIL_TIME, '6') }),
+        discount('e', off('10'), { ...of(CONFIG), ...taken(FIRST_HALF, '6') }),
+      ],
+    },
+    ['DISCOUNT d -10', 'DISCOUNT e -10'],
+    '80 16.8 96.8',
+  ],
+  [
+    'an amount on the total is deducted once for each invoice, whatever was deducted ahead',
+    [line('a', '100')],
+    { discounts: [discount('d', off('10'), taken(MARCH.service, '6'))] },
+    ['DISCOUNT d -10'],
+    '90 18.9 108.9',
+  ],
+]
+
 const MINIMUMS: readonly Case[] = [
   ['a minimum of 15 of 31 days', [line('a', '20', half)], minimum('100'), ['COMMITMENT c 28.39'], '48.39 10.16 58.55'],
   [
@@ -475,7 +526,7 @@ const OTHERS: readonly Case[] = [
   ],
 ]
 
-for (const [name, lines, clauses, expected, sums, given = {}] of [...DISCOUNTS, ...MINIMUMS, ...OTHERS])
+for (const [name, lines, clauses, expected, sums, given = {}] of [...DISCOUNTS, ...TAKEN, ...MINIMUMS, ...OTHERS])
   test(name, () => {
     const invoice = invoiceOf(lines, clauses, given)
     expect(made(invoice)).toEqual(expected)

@@ -1,5 +1,6 @@
 // Clauses: what schedules, coupons and wallets change on an invoice.
 import type { Decimal } from '../../decimal.ts'
+import type { Interval } from '../../time.ts'
 import type { Span } from '../periods.ts'
 import type { TaxCategory } from '../tax/tax.ts'
 import type { CouponOf, Line, Scope } from './line.ts'
@@ -50,6 +51,10 @@ export type Discount = Clause & {
   readonly value: Change
   readonly condition: DiscountCondition | null
   readonly coupon: CouponOf | null
+  /** Of a coupon, by an earlier rule: it counts for each period on the invoice on its own. */
+  readonly eachPeriod?: true
+  /** What other invoices deducted by it, from charges ahead; absent where they deducted nothing. */
+  readonly taken?: readonly { readonly time: Interval; readonly amount: Decimal }[]
 }
 
 /**

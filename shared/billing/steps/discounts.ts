@@ -1,5 +1,5 @@
 // Steps 6 and 8 of semantics 5.4: discounts on some lines, and on the total.
-import { type Decimal, HUNDRED, min, sum, ZERO } from '../../decimal.ts'
+import { type Decimal, HUNDRED, max, min, sum, ZERO } from '../../decimal.ts'
 import { type Fraction, isWhole, NOTHING, timesFraction, WHOLE } from '../fraction.ts'
 import { CLAUSE_LEVELS, type Discount, type DiscountCondition } from './clauses.ts'
 import { isCharged, type Line, type LinePeriod, netOf } from './line.ts'
@@ -64,6 +64,7 @@ function discountLines(lines: readonly Line[], discount: Discount, members: read
     !ofWhole && total.gt(base) ? wanted.map(each => ({ ...each, exact: each.exact.times(base).div(total) })) : wanted
   const { value } = discount
   const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : WHOLE
+  const taken = takenFor(discount, of)
   return change(
     lines,
     {
@@ -74,6 +75,7 @@ function discountLines(lines: readonly Line[], discount: Discount, members: read
       percentage: value.kind === 'PERCENTAGE' ? value.percentage : null,
       share: isWhole(share) ? null : share,
       coupon: discount.coupon,
+      ...(taken.gt(ZERO) ? { taken } : {}),
       period,
       parts: parts.map(({ line, exact, before }) => ({
         line,
@@ -104,8 +106,20 @@ function partsOf(
   // On the total an amount is deducted once per invoice, in full (contract: a fixed-amount invoice-level discount).
   const holds = members.some(line => shareIn(discount, line.period, context).numerator.gt(ZERO))
   const share = step === 'DISCOUNT' ? shareIn(discount, period, context) : holds ? WHOLE : NOTHING
-  return byWeight(members, atMost(timesFraction(value.amount, share), base))
+  const left = max(timesFraction(value.amount, share).minus(takenFor(discount, of)), ZERO)
+  return byWeight(members, atMost(left, base))
 }
+
+/**
+ * What other invoices deducted by it for time that begins with the period and reaches as far: a fee ahead and usage afterwards
+ * share an amount. A cancellation may have shortened the period since.
+ */
+const takenFor = ({ taken = [] }: Discount, { step, period: { service } }: Of): Decimal =>
+  sum(
+    step === 'DISCOUNT'
+      ? taken.flatMap(({ time, amount }) => (time.start === service.start && service.end <= time.end ? [amount] : []))
+      : [],
+  )
 
 /**
  * Late usage gets no fixed amount, because the invoice of its period already deducted it; a percentage applies to each
@@ -118,8 +132,8 @@ const joins = (discount: Discount, line: Line): boolean =>
  * A coupon counts on whole invoices: its amount is deducted once from all periods together, and its condition is of all
  * of them.
  */
-const isOfInvoice = ({ coupon, value, condition }: Discount): boolean =>
-  coupon !== null && (value.kind === 'AMOUNT' || condition !== null)
+const isOfInvoice = ({ coupon, value, condition, eachPeriod }: Discount): boolean =>
+  coupon !== null && eachPeriod !== true && (value.kind === 'AMOUNT' || condition !== null)
 
 /**
  * Step 6: discounts on configs, items, pricings, product items, products and categories, in this order, then coupons on

@@ -43,6 +43,8 @@ export type Because = {
   /** The share of the clause that counts, by days. */
   readonly share: Fraction | null
   readonly coupon: CouponOf | null
+  /** What other invoices deducted of the same amount before; absent where they deducted nothing. */
+  readonly taken?: Decimal
 }
 
 export type Line = {

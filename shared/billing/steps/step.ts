@@ -148,7 +148,7 @@ export function byWeight(lines: readonly Line[], total: Decimal): PartOfChange[]
   }))
 }
 
-type Change = Pick<Because, 'step' | 'clauseId' | 'base' | 'percentage' | 'share' | 'coupon'> & {
+type Change = Pick<Because, 'step' | 'clauseId' | 'base' | 'percentage' | 'share' | 'coupon' | 'taken'> & {
   readonly kind: LineKind
   readonly period: LinePeriod
   /** What it adds to each line, before rounding. */

@@ -27,7 +27,8 @@ import { overtaken } from '../late/overtaken.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { rulesMayDiffer } from '../why/rule-changes.ts'
+import { isCorrectedByNewRules, newInCorrections, rulesMayDiffer } from '../why/rule-changes.ts'
+import { verifyInvoice } from '../why/verify-invoice.ts'
 import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 import { rebillProducer } from './rebill-producer.ts'
 
@@ -138,6 +139,7 @@ async function prepareOne(
   const before = closed.find(({ invoice_id }) => invoice_id === originalId)
   const coupons = again.inputs.schedules.flatMap(schedule => schedule.coupons ?? [])
   if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
+  const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
   const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))
@@ -145,7 +147,7 @@ async function prepareOne(
     // A correction that is prepared or issued has its credit note, so another worker's is found here too.
     if ((await creditsOf(uow, originalId)).length > 0)
       return (await correctsNow(uow, again.inputs.subscription.id, originalId)) ? null : HAS_CREDIT_NOTES
-    await insertBoth(uow, original, again)
+    await insertBoth(uow, original, { again, note })
     await deps.failpoint?.('corrections.before-commit')
     return null
   })
@@ -164,9 +166,19 @@ const HAS_CREDIT_NOTES = 'it has a credit note. Bill the difference by hand: POS
 const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amount_including_tax'>): boolean =>
   ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
 
-async function insertBoth(uow: Uow, original: InvoiceRow, again: PricedAgain): Promise<void> {
+/** The changes of rules that the correction follows, besides usage: its credit note names them. */
+async function changedRules(deps: BillingDeps, tenant: Tenant, row: InvoiceRow, again: PricedAgain): Promise<string[]> {
+  const { terms, late = [] } = again.price([]).request
+  const priced = { configs: terms.map(({ config }) => config), late: late.map(({ charge }) => charge.schedule) }
+  if (!isCorrectedByNewRules({ billing_type: row.billing_type, ...priced })) return []
+  return newInCorrections((await verifyInvoice(deps, tenant, row.id)).rule_changes)
+}
+
+type Corrected = { readonly again: PricedAgain; readonly note: string }
+
+async function insertBoth(uow: Uow, original: InvoiceRow, { again, note }: Corrected): Promise<void> {
   const { inputs, positions } = again
-  const credit = await creditInvoice(uow, original.id, { note: NOTE, credit_details_source: 'ORIGINAL' })
+  const credit = await creditInvoice(uow, original.id, { note, credit_details_source: 'ORIGINAL' })
   const payers = await payersOf(uow, again, { replacedId: original.id, invoiceId: null })
   const { priced } = again.price([], payers)
   const { id } = await insertInvoice(

@@ -11,7 +11,7 @@ import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
-import { type Basis, pinnedBasis, withUsage } from '../why/reprice.ts'
+import { type Basis, byRulesOfThen, pinnedBasis, withUsage } from '../why/reprice.ts'
 
 export type PricedAgain = {
   readonly inputs: Basis['inputs']
@@ -31,7 +31,8 @@ export type PricedAgain = {
 export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: Id<'invo'>): Promise<PricedAgain> {
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
-  const pinned = await pinnedBasis(deps, tenant, row)
+  const issued = await pinnedBasis(deps, tenant, row)
+  const pinned = await readTenant(deps.database, tenant, uow => byRulesOfThen(uow, issued, invoiceId))
   const answers = await readTenant(deps.database, tenant, uow => answersFor(uow, pinned))
   const { inputs, request } = await withUsage(deps, tenant, {
     ...{ ...pinned, inputs: { ...pinned.inputs, ...answers }, positions },

@@ -9,6 +9,8 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
+import type { Deducted } from '../pricing/deducted.ts'
+import type { PastRules } from '../pricing/past-rules.ts'
 import type { Refund } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { jsonOfMembers } from '../terms/json-of-members.ts'
@@ -23,6 +25,8 @@ type Asked = {
 
 /** The input of pricing, without usage and without what follows from the billing inputs. */
 export type PinnedRequest = Asked & {
+  /** Absent where no discount of an amount was deducted on another invoice. */
+  readonly deducted?: readonly Deducted[]
   readonly refunds: readonly Refund[]
   readonly wallets: readonly WalletBalance[]
   /** Absent where nothing is priced in credits. */
@@ -30,6 +34,8 @@ export type PinnedRequest = Asked & {
   /** Absent where nothing is paid after tax. */
   readonly balances?: readonly PrepaidBalance[]
   readonly added: readonly AddedLine[]
+  /** Absent for the rules of the time. */
+  readonly rules?: PastRules
   /** Closed units with late usage. */
   readonly late: readonly LateUnit[]
   /** The rates by which usage in other currencies was converted; absent where none was. */
@@ -37,7 +43,7 @@ export type PinnedRequest = Asked & {
 }
 
 type Request = Asked &
-  Partial<Pick<PinnedRequest, 'refunds' | 'wallets' | 'credits' | 'balances' | 'added'>> & {
+  Partial<Pick<PinnedRequest, 'deducted' | 'refunds' | 'wallets' | 'credits' | 'balances' | 'added' | 'rules'>> & {
     readonly late?: readonly LateCharge[]
     readonly usage?: UsageFigures
   }
@@ -48,7 +54,7 @@ export type Pin = { readonly invoiceId: string; readonly inputs: BillingInputs; 
 /** The members of a request that are stored. */
 export function pinnedRequest(request: Request): PinnedRequest {
   const { window, billed, finalizedAt, refunds = [], wallets = [], credits = [], balances = [] } = request
-  const { added = [], late = [], usage = new Map() } = request
+  const { added = [], late = [], usage = new Map(), deducted = [] } = request
   const units = late.map(({ unit }): LateUnit => {
     const { invoice_id, positions, customer_keys } = unit.counted
     return { ...unit, counted: { invoice_id, positions, customer_keys } }
@@ -57,7 +63,22 @@ export function pinnedRequest(request: Request): PinnedRequest {
   const paid = balances.length === 0 ? {} : { balances }
   const rates = ratesOfUsage(usage, units)
   const converted = rates.length === 0 ? {} : { usageRates: rates }
-  return { window, billed, finalizedAt, refunds, wallets, ...drawn, ...paid, added, late: units, ...converted }
+  const past = request.rules ? { rules: request.rules } : {}
+  const taken = deducted.length === 0 ? {} : { deducted }
+  return {
+    window,
+    billed,
+    finalizedAt,
+    ...past,
+    ...taken,
+    refunds,
+    wallets,
+    ...drawn,
+    ...paid,
+    added,
+    late: units,
+    ...converted,
+  }
 }
 
 /** Each once. Those of late usage, which are kept with it too, come last: the first rate of a pair and a time converts. */

@@ -18,6 +18,7 @@ import { priceInvoice } from '../pricing/price-invoice.ts'
 import { loadRefunds } from '../refunds/load-refunds.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
+import { deductedBefore, withDeducted } from '../run/deducted-before.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, loadSubscriptionInvoices } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load-inputs.ts'
@@ -87,7 +88,8 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
     throw new AppError('INVALID_OPERATION', message, { field: 'timestamp', resourceId: of.subscriptionId })
   }
   const terms = resolveTerms(inputs)
-  const rows = await loadSubscriptionInvoices(uow, of.subscriptionId)
+  const stored = await loadSubscriptionInvoices(uow, of.subscriptionId)
+  const [rows = stored] = await withDeducted(uow, [{ inputs, rows: stored }])
   const key = keyOfWindow(window)
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
   const row = rows.find(each => keyOfRow(each) === key) ?? null
@@ -106,6 +108,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
       terms,
       window,
       billed,
+      deducted: deductedBefore(inputs, rows, window),
       refunds: await loadRefunds(uow, inputs, window),
       ...purse.payers(fundsRequest(inputs, { window, invoiceId })),
       added: row && isOpen ? await addedLinesOf(uow, row.id, inputs.platform) : [],

@@ -12,6 +12,7 @@ import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
+import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { PricedInvoice } from '../pricing/price-invoice.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
@@ -103,14 +104,15 @@ async function pricePreviews(
     tenant,
     chosen.map(choice => ({ state, choice })),
   )
-  // One after the other: what wallets pay of one invoice is not available to later ones.
+  // One after the other: what wallets pay of one invoice is not available to later ones, and a discount of an amount is
+  // deducted once.
+  const deducted: Deducted[] = []
   return read.map(each => {
     const { choice } = each
-    const invoice = pricePreview(each)
-    purse.take(
-      { ...fundsOf(each), invoiceId: invoiceIdOf(each) ?? keyOfWindow(choice.window) },
-      invoice.columns.content,
-    )
+    const invoice = pricePreview(each, deducted)
+    const invoiceId = invoiceIdOf(each) ?? keyOfWindow(choice.window)
+    purse.take({ ...fundsOf(each), invoiceId }, invoice.columns.content)
+    deducted.push(...deductedIn(invoiceId, invoice.lines))
     return { choice, invoice }
   })
 }

@@ -7,12 +7,14 @@ import { isOpenEnded } from '../../invoices/table.ts'
 import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
+import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
+import { deductedBefore, withDeducted } from '../run/deducted-before.ts'
 import { keyOfRow, keyOfWindow, loadInvoicesOf, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadManyInputs } from '../terms/load-inputs.ts'
@@ -49,10 +51,14 @@ export async function loadPreviewStates(
   const customerIds = [...all.values()].map(({ customer }) => customer.id)
   const purse = await readPurse(uow, { customerIds, invoiceIds })
   const closed = groupBy(await closedForNext(uow, any.platform.late_event_policy, ids), each => each.subscription_id)
+  const rowsOf = await withDeducted(
+    uow,
+    [...all].map(([id, inputs]) => ({ inputs, rows: invoices.get(id) ?? [] })),
+  )
   const states = new Map<string, PreviewState>()
-  for (const [id, inputs] of all) {
+  for (const [place, [id, inputs]] of [...all].entries()) {
     const ahead = await loadChargedAhead(uow, inputs)
-    states.set(id, { inputs, rows: invoices.get(id) ?? [], purse, closed: closed.get(id) ?? [], ahead })
+    states.set(id, { inputs, rows: rowsOf[place] ?? [], purse, closed: closed.get(id) ?? [], ahead })
   }
   return states
 }
@@ -84,17 +90,24 @@ export async function readPreviews<T extends ChosenPreview>(
   )
 }
 
-/** The invoice, as if no other were to be paid before it. */
-export const pricePreview = (read: ReadPreview): PricedInvoice => priceInvoice(read.state.inputs, previewRequest(read))
+/**
+ * The invoice, as if no other were to be paid before it. `deducted`: what discounts take off on the previewed invoices before
+ * it.
+ */
+export const pricePreview = (read: ReadPreview, deducted: readonly Deducted[] = []): PricedInvoice =>
+  priceInvoice(read.state.inputs, previewRequest(read, deducted))
 
 /** What it is priced from. */
-export function previewRequest(read: ReadPreview): InvoiceRequest {
+export function previewRequest(read: ReadPreview, deducted: readonly Deducted[] = []): InvoiceRequest {
   const { choice, late, usage } = read
-  const { inputs, ahead, purse } = read.state
+  const { inputs, rows, ahead, purse } = read.state
+  const previewed = new Set(deducted.map(({ invoiceId }) => invoiceId))
+  const stored = deductedBefore(inputs, rows, choice.window).filter(({ invoiceId }) => !previewed.has(invoiceId))
   return {
     terms: resolveTerms(inputs),
     window: choice.window,
     billed: choice.billed,
+    deducted: [...stored, ...deducted],
     ...usage,
     late,
     refunds: refundsIn(choice.window, refundTimes(inputs), ahead),

@@ -17,12 +17,13 @@ import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { advanceScan, periodOf } from '../terms/windows.ts'
+import { withTaken } from './deducted.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 
 /** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 export function withClauses(
   inputs: BillingInputs,
-  { terms, window, billed, usage, wallets = [], late = [] }: InvoiceRequest,
+  { terms, window, billed, deducted: before = [], usage, wallets = [], late = [], rules }: InvoiceRequest,
   {
     rated,
     draft,
@@ -38,7 +39,11 @@ export function withClauses(
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
   const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
-  const discounts = [...ofSchedules.discounts, ...couponDiscounts(coupons, terms, exchangeOf)]
+  const own = withTaken(ofSchedules.discounts, before, draft.amountType)
+  const discounts = [
+    ...own,
+    ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod: rules?.couponsEachPeriod === true }),
+  ]
   const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
   const service = periodOf(window)
   const context = {

@@ -1,7 +1,12 @@
 // Coupons of schedules on invoices: which invoices each applies to, what it deducts, and what the line says.
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { pinnedRequest } from '../pinned/pinned.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import { type PastRules, pastRulesOf } from './past-rules.ts'
+import { priceInvoice } from './price-invoice.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const MONTH = { type: 'MONTH', value: 1 } as const
@@ -178,4 +183,44 @@ test('a quarterly invoice of monthly prices has a fixed amount once', () => {
     subscription: { billing_period: { type: 'MONTH' as const, value: 3 } },
   }
   expect(discounts(invoicesOf([coupon({ discount: amountOff('15') })], example, 1))).toEqual([['-15.00']])
+})
+
+describe('an invoice that was issued when a coupon counted for each period', () => {
+  const items = [recurring('20', { billing_in_advance: true }), recurring('30')]
+  const once = coupon({ discount: amountOff('7.77'), limited_to: { product_ids: ['product'] } })
+  const inputs = exampleInputs({ start: START, items, schedules: [{ coupons: [once] }] })
+  const terms = resolveTerms(inputs)
+  const [, february] = invoiceWindows(inputs)
+  if (!february) throw new Error('it has a second invoice')
+  const billed = new Set(
+    [...terms].map(({ schedule, item, config, productItem }) =>
+      [schedule.id, item.id, config.id, productItem.id, START].join(' '),
+    ),
+  )
+  const invoiceBy = (rules: PastRules | null) =>
+    priceInvoice(inputs, {
+      ...{ terms, window: february, billed, usage: new Map(), finalizedAt: null },
+      ...(rules ? { rules } : {}),
+    })
+  const off = (rules: PastRules | null) =>
+    invoiceBy(rules).lines.flatMap(({ kind, amount_excluding_tax }) =>
+      kind === 'DISCOUNT' ? [amount_excluding_tax] : [],
+    )
+  // January afterwards and February ahead: the amount once now, and once for each month before.
+  const then = { couponsEachPeriod: true } as const
+
+  test('is priced again by that rule', () => {
+    expect([off(null), off(then)]).toEqual([['-7.77'], ['-7.77', '-7.77']])
+    expect(invoiceBy(then).columns.amount_excluding_tax).toBe('34.46')
+  })
+
+  test('is known by its lines, and keeps the rule with what it is priced from', () => {
+    expect(pastRulesOf(invoiceBy(then).lines, inputs.schedules)).toEqual(then)
+    expect(pastRulesOf(invoiceBy(null).lines, inputs.schedules)).toBeNull()
+    const percentage = { ...once, discount: { type: 'PERCENTAGE' as const, percentage: '10' } }
+    expect(pastRulesOf(invoiceBy(then).lines, [{ id: 'schedule0', coupons: [percentage] }])).toBeNull()
+    const asked = { window: february, billed, finalizedAt: null }
+    expect(pinnedRequest({ ...asked, rules: then }).rules).toEqual(then)
+    expect(pinnedRequest(asked)).not.toHaveProperty('rules')
+  })
 })

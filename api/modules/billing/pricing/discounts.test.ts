@@ -1,8 +1,10 @@
 // Discounts of schedules on invoices: which lines they make, from what, and the resulting totals.
 import { describe, expect, test } from 'vitest'
+import { decimal } from '../../../../shared/decimal.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import { withTaken } from './deducted.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const invoiceOf = (example: Partial<Example> & { discount: Discount | null }, count = 1, usage = '0') =>
@@ -95,5 +97,148 @@ describe('discounts of a schedule', () => {
       inputsHashOf(exampleInputs({ start: START, items: [recurring('1')], schedules: [{ discount }] }))
     expect(hash(G)).not.toBe(hash(null))
     expect(hash(G)).not.toBe(hash({ ...G, totals: [{ amount: eur('15.01') }] }))
+  })
+})
+
+describe('an amount on a fee ahead and on usage afterwards', () => {
+  const ahead = (quantity: string, config: Parameters<typeof recurring>[1] = {}) =>
+    recurring(quantity, { billing_in_advance: true, ...config })
+  const usage = metered([{ amount: eur('1') }])
+  const MONTH = { type: 'MONTH', value: 1 } as const
+  const QUARTER = { type: 'MONTH', value: 3 } as const
+  const onBoth = { ids: ['item0', 'item1', 'item2'], amount: eur('30') }
+  type Terms = { readonly discount?: Discount; readonly example: Partial<Example> }
+  const CASES: readonly (readonly [string, Terms, string[][]])[] = [
+    // January: 30 off the fee of 50 leave nothing for its usage of 200.
+    [
+      'is deducted once for a month',
+      { example: { items: [ahead('50'), usage] } },
+      [['01-01..02-01 -30.00'], ['02-01..03-01 -30.00'], ['03-01..04-01 -30.00']],
+    ],
+    // The fee takes 20 of the 30, its usage the other 10.
+    [
+      'is deducted from usage as far as the fee left it',
+      { example: { items: [ahead('20'), usage] } },
+      [['01-01..02-01 -20.00'], ['01-01..02-01 -10.00', '02-01..03-01 -20.00']],
+    ],
+    [
+      'of two such discounts each is deducted once',
+      {
+        discount: { product_items: [onBoth, { ...onBoth, amount: eur('5') }] },
+        example: { items: [ahead('32'), usage] },
+      },
+      [
+        ['01-01..02-01 -30.00', '01-01..02-01 -2.00'],
+        ['01-01..02-01 -3.00', '02-01..03-01 -30.00', '02-01..03-01 -2.00'],
+      ],
+    ],
+    // 15 of 31 days of a fee of 31 are 15; an amount is deducted in full in a part of a month: 15, then the other 15.
+    [
+      'is deducted once for a first month that is a part',
+      { example: { start: '2026-01-17T00:00:00Z', items: [ahead('31'), usage] } },
+      [['01-17..02-01 -15.00'], ['01-17..02-01 -15.00', '02-01..03-01 -30.00']],
+    ],
+    // Until 16 January it is 15/31 of 31, which is 15: 10 off the fee and 5 off the usage.
+    [
+      'that ends within the month is deducted once for its days',
+      {
+        discount: { product_items: [{ ...onBoth, amount: eur('31'), end_at: '2026-01-16T00:00:00Z' }] },
+        example: { items: [ahead('10'), usage] },
+      },
+      [['01-01..02-01 -10.00'], ['01-01..02-01 -5.00']],
+    ],
+    // The first month begins with the quarter of the fee, so its usage gets what the fee left: nothing.
+    [
+      'is deducted for each other month of usage under a fee of a quarter',
+      {
+        example: {
+          subscription: { billing_period: QUARTER },
+          items: [ahead('300'), { ...usage, config: { pricing_type: 'FLAT', pricing_period: MONTH } }],
+        },
+      },
+      [['01-01..04-01 -30.00'], ['02-01..03-01 -30.00', '03-01..04-01 -30.00', '04-01..07-01 -30.00']],
+    ],
+    // Fees of 20 and 4, the second one exempt: 24 of the 30, then 6.
+    [
+      'over two tax categories is deducted once',
+      {
+        example: {
+          items: [ahead('20'), usage, { ...ahead('4'), item: { model_type: 'RECURRING', tax_category: 'EXEMPT' } }],
+        },
+      },
+      [
+        ['01-01..02-01 -20.00', '01-01..02-01 -4.00'],
+        ['01-01..02-01 -6.00', '02-01..03-01 -20.00', '02-01..03-01 -4.00'],
+      ],
+    ],
+  ]
+  const deductions = (invoice: ReturnType<typeof invoiceOf>, inclusive: boolean) =>
+    (invoice?.content.periods ?? []).flatMap(period =>
+      period.groups.flatMap(group =>
+        group.lines.flatMap(line => {
+          const { quantity } = inclusive ? line.amount_including_tax : line.amount_excluding_tax
+          return line.type === 'DISCOUNT'
+            ? [`${period.start_at.slice(5, 10)}..${period.end_at.slice(5, 10)} ${quantity}`]
+            : []
+        }),
+      ),
+    )
+  describe.each(['EXCLUDING_TAX', 'INCLUDING_TAX'] as const)('%s', amountType => {
+    test.each(CASES)('%s', (_name, { discount = { product_items: [onBoth] }, example }, expected) => {
+      const inputs = exampleInputs({ start: START, items: [], ...example, amountType, schedules: [{ discount }] })
+      const invoices = exampleInvoices(inputs, expected.length, '200')
+      expect(invoices.map(invoice => deductions(invoice, amountType === 'INCLUDING_TAX'))).toEqual(expected)
+    })
+  })
+
+  test('the line says what was deducted ahead', () => {
+    const inputs = exampleInputs({
+      start: START,
+      items: [ahead('20'), usage],
+      schedules: [{ discount: { product_items: [onBoth] } }],
+    })
+    const lines = exampleInvoices(inputs, 2, '200')[1]?.content.periods[0]?.groups[0]?.lines
+    expect(lines?.find(({ type }) => type === 'DISCOUNT')?.details.description).toBe(
+      'Deducted from 200 EUR, beyond the 20 EUR that were deducted ahead',
+    )
+  })
+
+  test('a clause of other prices by now took nothing', () => {
+    const [before] = exampleInvoices(
+      exampleInputs({
+        start: START,
+        items: [ahead('20'), usage],
+        schedules: [{ discount: { product_items: [{ ...onBoth, ids: ['item0'] }] } }],
+      }),
+      1,
+    )
+    expect(deductions(before, false)).toEqual(['01-01..02-01 -20.00'])
+    const taken = [
+      {
+        invoiceId: 'invoice0',
+        clause: 'schedule0 discount.product_items.0',
+        service: [Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1)] as const,
+        net: '20',
+        gross: '24.2',
+        of: { CONFIG: null, ITEM: null, PRICING: null, PRODUCT_ITEM: 'item0', PRODUCT: null, CATEGORY: null },
+      },
+    ]
+    const discountOf = (ids: string[]) =>
+      withTaken(
+        [
+          {
+            id: 'schedule0 discount.product_items.0',
+            scheduleId: 'schedule0',
+            during: null,
+            of: { level: 'PRODUCT_ITEM', ids },
+            value: { kind: 'AMOUNT', amount: decimal('30') },
+            condition: null,
+            coupon: null,
+          },
+        ],
+        taken,
+        'EXCLUDING_TAX',
+      )[0]?.taken?.map(({ amount }) => amount.toString())
+    expect([discountOf(['item0', 'item1']), discountOf(['item1'])]).toEqual([['20'], undefined])
   })
 })

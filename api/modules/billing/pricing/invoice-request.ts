@@ -10,6 +10,8 @@ import type { Refund } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 import type { CustomerFigures, UsageFigures } from '../usage/usage-needs.ts'
+import type { Deducted } from './deducted.ts'
+import type { PastRules } from './past-rules.ts'
 
 /** The window of an invoice, and what was used, bought, refunded and can pay in it. */
 export type InvoiceRequest = {
@@ -17,6 +19,8 @@ export type InvoiceRequest = {
   readonly window: InvoiceWindow
   /** Keys of advance charges that other invoices of the subscription bill, and of minimums that they reach ahead. */
   readonly billed: ReadonlySet<string>
+  /** What discounts of an amount took off on other invoices; absent where none did. */
+  readonly deducted?: readonly Deducted[]
   readonly usage: UsageFigures
   /** The same by customer, when usage lines show each customer's part. */
   readonly usageByCustomer?: CustomerFigures | null
@@ -36,6 +40,8 @@ export type InvoiceRequest = {
   readonly bought?: readonly Charge[]
   /** Whether usage that no exchange rate converts is left out and keeps it DRAFT; it is refused otherwise. */
   readonly mayLackRates?: true
+  /** Of a correction: the rules by which its original was priced; absent for those of now. */
+  readonly rules?: PastRules
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null
 }

@@ -214,12 +214,13 @@ const nameOf = ({ kind }: Line, { percentage }: Because, { type, coupon }: Named
   ].join(' ')
 
 /** What it was computed from; for a discount that covers only some days, also the share of the time. */
-function explained({ kind, exact }: Line, { percentage, base, share }: Because, currency: string): string {
+function explained({ kind, exact }: Line, { percentage, base, share, taken }: Because, currency: string): string {
   const of = `${plain(base)} ${currency}`
   const part = share === null ? '' : `, for ${plain(share.numerator)}/${plain(share.denominator)} of the time`
   if (kind === 'COMMITMENT' && exact.lt(ZERO))
     return `Given back: ${of} were charged, and less is missing than was added before`
   if (kind === 'COMMITMENT') return `Up to what is committed, beyond the ${of} that were charged`
   if (percentage !== null) return `${plain(percentage)} % of ${of}${part}`
-  return kind === 'MARKUP' ? `On top of ${of}${part}` : `Deducted from ${of}${part}`
+  const before = taken === undefined ? '' : `, beyond the ${plain(taken)} ${currency} that were deducted ahead`
+  return kind === 'MARKUP' ? `On top of ${of}${part}` : `Deducted from ${of}${part}${before}`
 }

@@ -47,7 +47,11 @@ export function clausesOf(
   return none ? NO_CLAUSES : { ...NO_CLAUSES, markups, discounts, commitments }
 }
 
-const ofSchedule = (scheduleId: string, path: string): string => `${scheduleId} ${path}`
+/** The id of a clause, by its path in its schedule. */
+export const idOfClause = (scheduleId: string, path: string): string => `${scheduleId} ${path}`
+
+/** The schedule of a clause. */
+export const scheduleOfClause = (clauseId: string): string => clauseId.slice(0, clauseId.indexOf(' '))
 
 /** The path of a clause in its schedule. */
 export const pathOfClause = (clauseId: string): string => clauseId.slice(clauseId.indexOf(' ') + 1)
@@ -58,7 +62,7 @@ function clauseOf(schedule: ScheduleInput, { path, level, ids, value }: ClauseEn
   const during =
     start_at || end_at ? { start: at(start_at ?? schedule.start_at), end: end_at ? at(end_at) : null } : null
   return {
-    id: ofSchedule(schedule.id, path),
+    id: idOfClause(schedule.id, path),
     scheduleId: schedule.id,
     during,
     of: level === null ? null : { level, ids },

@@ -81,15 +81,26 @@ export const isLimitedTo = (coupon: AppliedCoupon, { productItem, product, categ
   idsOf(coupon, 'product_ids').includes(product.id) ||
   (category !== null && idsOf(coupon, 'product_category_ids').includes(category.id))
 
+/** Whether it is of some things, and an amount or under a condition: then it counts once for each invoice. */
+export const isOnceForThings = ({ discount, limited_to }: Pick<AppliedCoupon, 'discount' | 'limited_to'>): boolean =>
+  limited_to !== null && (discount.amount != null || discount.condition != null)
+
+type DeductedBy = {
+  readonly terms: readonly PriceTerm[]
+  readonly exchangeOf: ExchangeOf
+  /** By an earlier rule each counts for each period on the invoice. */
+  readonly eachPeriod: boolean
+}
+
 /** What these coupons deduct: from what they are limited to, otherwise from the total of their schedule. */
 export const couponDiscounts = (
   coupons: readonly CountingCoupon[],
-  terms: readonly PriceTerm[],
-  exchangeOf: ExchangeOf,
+  { terms, exchangeOf, eachPeriod }: DeductedBy,
 ): Discount[] =>
   coupons
     .filter(({ coupon }) => !coupon.discount.usage)
     .map(counting => discountOf(counting, terms, moneyOf(counting.schedule, exchangeOf)))
+    .map(discount => (eachPeriod ? { ...discount, eachPeriod } : discount))
 
 function discountOf(
   { schedule, coupon }: CountingCoupon,

@@ -25,6 +25,7 @@ import { hasLines } from '../../invoices/view.ts'
 import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
+import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { advanceChargesIn, type PeriodColumns } from '../pricing/period-columns.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
@@ -35,6 +36,7 @@ import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
+import { deductedBefore } from './deducted-before.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -171,6 +173,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const collects = window.arrears !== null
   if (collects && window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
+  const deducted = deductedBefore(inputs, rows, window)
   const hasLate =
     takesLate(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const late = hasLate ? lateChargesOf(found, key) : []
@@ -179,10 +182,10 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const payers = of.purse.payers(request)
   const added = (row && of.added.get(row.id)) ?? []
   const read = { ...of.usage, mayLackRates: true as const }
-  const given = { terms: of.terms, window, billed, ...read, late, refunds, ...payers, added }
+  const given = { terms: of.terms, window, billed, deducted, ...read, late, refunds, ...payers, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
-  const inputsHash = hashOf(of, { billed, takesLate: hasLate, refunds })
+  const inputsHash = hashOf(of, { billed, deducted, takesLate: hasLate, refunds })
   const counted = price(null)
   const saved = computed(of, { row, counted, inputsHash, finalizeAt: target.finalizeAt })
   of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
@@ -323,25 +326,28 @@ function closingTime(
 /** A hash of everything that the invoice is computed from, except usage. */
 const hashOf = (
   { state, closed }: Pick<Advance, 'state' | 'closed'>,
-  of: { readonly billed: ReadonlySet<string>; readonly takesLate: boolean; readonly refunds: readonly Refund[] },
+  of: Pick<InvoiceHashed, 'billed' | 'deducted' | 'refunds'> & { readonly takesLate: boolean },
 ): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.takesLate ? closed : null })
+
+type InvoiceHashed = {
+  readonly billed: ReadonlySet<string>
+  readonly deducted: readonly Deducted[]
+  readonly closed: readonly ClosedUsage[] | null
+  readonly refunds: readonly Refund[]
+}
+
+const deductedText = (deducted: readonly Deducted[]): string =>
+  deducted.length === 0 ? '' : ` ${JSON.stringify(deducted)}`
 
 /**
  * The hash stored with an invoice: its inputs, what other invoices bill in advance, the closed usage when late usage
  * goes on it, and its refunds.
  */
-export function invoiceHashOf(
-  inputsHash: string,
-  of: {
-    readonly billed: ReadonlySet<string>
-    readonly closed: readonly ClosedUsage[] | null
-    readonly refunds: readonly Refund[]
-  },
-): string {
+export function invoiceHashOf(inputsHash: string, of: InvoiceHashed): string {
   const before = (of.closed ?? []).map(each => each.invoice_id)
   return hash(
     'sha256',
-    `${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}${refundsText(of.refunds)}`,
+    `${inputsHash} ${[...of.billed].sort().join(' ')} ${of.closed !== null} ${before.join(' ')}${refundsText(of.refunds)}${deductedText(of.deducted)}`,
   )
 }
 
@@ -352,6 +358,8 @@ function withInvoice(rows: readonly SubscriptionInvoice[], { row, lines }: Pendi
   const advance_charges = lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines)
   const others = rows.filter(({ id }) => id !== row.id)
   if (!row.holds_period) return others
-  const next = { ...outline, ...periodColumnsOf(outline), advance_charges }
+  const deducted = lines === null ? (before?.deducted ?? []) : deductedIn(row.id, lines)
+  const taken = deducted.length === 0 ? {} : { deducted }
+  const next = { ...outline, ...periodColumnsOf(outline), advance_charges, ...taken }
   return [...others, next].sort((a, b) => at(a.cutoff_at) - at(b.cutoff_at) || (a.id < b.id ? -1 : 1))
 }

@@ -26,6 +26,7 @@ import { lockSubscription } from '../../subscriptions/billing-time/next-billing.
 import { chargesOf } from '../charges/charges.ts'
 import { type ClosedUsage, closedForNext, takesLate } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
+import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { loadRefunds } from '../refunds/load-refunds.ts'
@@ -37,6 +38,7 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
+import { deductedBefore, withDeducted } from './deducted-before.ts'
 import {
   billedElsewhere,
   firstOpen,
@@ -64,6 +66,8 @@ export type InvoiceState = {
   /** Null when the subscription no longer has this period. */
   readonly window: InvoiceWindow | null
   readonly billed: ReadonlySet<string>
+  /** What discounts of an amount took off on other invoices. */
+  readonly deducted: readonly Deducted[]
   /** What closed invoices counted, when late usage goes on this invoice; empty when it does not. */
   readonly closed: readonly ClosedUsage[]
   /** Its refunds of advance charges on FINAL invoices. */
@@ -93,19 +97,21 @@ function findWindow(inputs: BillingInputs, key: string): InvoiceWindow | null {
 }
 
 async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise<InvoiceState> {
-  const rows = await loadSubscriptionInvoices(uow, subscriptionId)
-  const inputs = await loadBillingInputs(uow, subscriptionId, () => firstOpen(rows))
+  const stored = await loadSubscriptionInvoices(uow, subscriptionId)
+  const inputs = await loadBillingInputs(uow, subscriptionId, () => firstOpen(stored))
+  const [rows = stored] = await withDeducted(uow, [{ inputs, rows: stored }])
   const terms = resolveTerms(inputs)
   const window = findWindow(inputs, key)
   const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
+  const deducted = window ? deductedBefore(inputs, rows, window) : []
   const { late_event_policy: policy } = inputs.platform
   const hasLate = window !== null && takesLate(policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const closed = hasLate ? await closedForNext(uow, policy, [subscriptionId]) : []
   const refunds = window ? await loadRefunds(uow, inputs, window) : []
-  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, closed: hasLate ? closed : null, refunds })
+  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, deducted, closed: hasLate ? closed : null, refunds })
   const outline = rows.find(row => keyOfRow(row) === key)
   const row = outline ? await getInvoice(uow, outline.id) : null
-  return { inputs, terms, window, billed, closed, refunds, row, inputsHash }
+  return { inputs, terms, window, billed, deducted, closed, refunds, row, inputsHash }
 }
 
 /**
@@ -169,10 +175,21 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
       await of.prepare?.(uow)
       // They need no usage, so they are not compared: the current ones are billed.
       const added = state.row ? await addedLinesOf(uow, state.row.id, state.inputs.platform) : []
-      const { billed, refunds } = state
+      const { billed, deducted, refunds } = state
       const build: PriceWindow = (window, finalizedAt) => {
         const read = { ...usage, mayLackRates: true as const }
-        const request = { terms: state.terms, window, billed, ...read, late, refunds, ...wallets, added, finalizedAt }
+        const request = {
+          terms: state.terms,
+          window,
+          billed,
+          deducted,
+          ...read,
+          late,
+          refunds,
+          ...wallets,
+          added,
+          finalizedAt,
+        }
         const priced = priceInvoice(state.inputs, request)
         const usageCountedUntil = priced.counted.length > 0 ? until : null
         return { ...priced, positions: closes ? positions : null, usageCountedUntil, request }

@@ -6,10 +6,16 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
+import type { Deducted } from '../pricing/deducted.ts'
 import type { PeriodColumns } from '../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
-export type SubscriptionInvoice = InvoiceOutline & PeriodColumns & { readonly advance_charges: readonly string[] }
+export type SubscriptionInvoice = InvoiceOutline &
+  PeriodColumns & {
+    readonly advance_charges: readonly string[]
+    /** What discounts took off; absent where it was not read, or none did. */
+    readonly deducted?: readonly Deducted[]
+  }
 
 /** The name of the producer of these invoices, as stored with them. */
 export const SUBSCRIPTION_BILLING = 'SUBSCRIPTION'
@@ -82,8 +88,9 @@ export const takesLateUsage = (rows: readonly SubscriptionInvoice[], of: Of): bo
   !rows.some(row => keyOfRow(row) !== of.key && isOpenEnded(row) && at(row.cutoff_at) < of.cutoffAt)
 
 /** Advance charges that other invoices bill: earlier ones, and later ones that are closed. */
-export function billedElsewhere(rows: readonly SubscriptionInvoice[], of: Of): Set<string> {
-  const others = rows.filter(row => keyOfRow(row) !== of.key)
-  const billing = others.filter(row => at(row.cutoff_at) < of.cutoffAt || !isOpenEnded(row))
-  return new Set(billing.flatMap(row => row.advance_charges))
-}
+export const billedElsewhere = (rows: readonly SubscriptionInvoice[], of: Of): Set<string> =>
+  new Set(billingBefore(rows, of).flatMap(row => row.advance_charges))
+
+/** Those that bill before an invoice: earlier ones, and later ones that are closed. */
+export const billingBefore = (rows: readonly SubscriptionInvoice[], of: Of): SubscriptionInvoice[] =>
+  rows.filter(row => keyOfRow(row) !== of.key && (at(row.cutoff_at) < of.cutoffAt || !isOpenEnded(row)))

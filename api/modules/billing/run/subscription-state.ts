@@ -8,6 +8,7 @@ import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
 import { loadManyInputs } from '../terms/load-inputs.ts'
+import { withDeducted } from './deducted-before.ts'
 import { firstOpen, loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 export type SubscriptionState = {
@@ -29,13 +30,15 @@ export async function loadStates(
     subscriptionIds.length === 0 ? new Map<string, SubscriptionInvoice[]>() : await loadInvoicesOf(uow, subscriptionIds)
   const inputs = await loadManyInputs(uow, subscriptionIds, id => firstOpen(rows.get(id) ?? []))
   const ids = [...inputs.keys()]
+  const all = [...inputs].map(([id, own]) => ({ inputs: own, rows: rows.get(id) ?? [] }))
+  const invoicesOf = await withDeducted(uow, all)
   const closed = await lastClosedOf(uow, ids)
   // Few subscriptions end with a refund, and the others need no query.
   const ahead = new Map<string, ChargedAhead[]>()
   for (const [id, own] of inputs) ahead.set(id, await loadChargedAhead(uow, own))
   return new Map(
-    [...inputs].map(([id, own]): [string, SubscriptionState] => {
-      const invoices = rows.get(id) ?? []
+    [...inputs].map(([id, own], place): [string, SubscriptionState] => {
+      const invoices = invoicesOf[place] ?? []
       const inputsHash = inputsHashOf(own)
       const text = JSON.stringify([inputsHash, invoices, closed.get(id) ?? null])
       return [

@@ -53,6 +53,7 @@ function finalInvoices(subscription: CorpusSubscription): Final[] {
       terms,
       window,
       billed: new Set(billed),
+      deducted: soFar.deducted,
       ...usageOfCorpus(subscription, needs, place),
       late,
       refunds,
@@ -65,7 +66,7 @@ function finalInvoices(subscription: CorpusSubscription): Final[] {
     >
     const invoice = { ...stored, invoiceId: `invoice${place}`, positions: [], customerKeys: [], namesHash: null }
     finals.push({ invoice, priced, place })
-    const plan = { invoice, inputs, terms, billed, refunds: [], late: [], closed: [] }
+    const plan = { invoice, inputs, terms, billed, deducted: [], refunds: [], late: [], closed: [] }
     soFar = afterSimulated(soFar, plan, priced)
     for (const key of priced.advanceCharges) billed.add(key)
   }

@@ -7,8 +7,10 @@ import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import type { Pin } from '../pinned/pinned.ts'
+import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type InvoiceFigures, priceFigures } from '../pricing/price-invoice.ts'
+import { scheduleOfClause } from '../rating/clauses-of.ts'
 import { chargedAhead } from '../refunds/charged-ahead.ts'
 import { type ChargedAhead, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
@@ -34,12 +36,14 @@ export type SimulatedSoFar = {
   readonly invoiceIds: ReadonlySet<string>
   readonly closed: readonly ClosedUsage[]
   readonly ahead: readonly ChargedAhead[]
+  readonly deducted: readonly Deducted[]
 }
 
 export const nothingSimulated = (invoiceIds: ReadonlySet<string>): SimulatedSoFar => ({
   invoiceIds,
   closed: [],
   ahead: [],
+  deducted: [],
 })
 
 /** An invoice that is about to be simulated: everything but its usage, and what is late of the invoices before it. */
@@ -48,6 +52,7 @@ export type SimulatedPlan = {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   readonly billed: ReadonlySet<string>
+  readonly deducted: readonly Deducted[]
   readonly refunds: readonly Refund[]
   /** Late usage that the invoice billed for time that is not simulated: it stays at the prices of its time. */
   readonly late: readonly LateCharge[]
@@ -76,12 +81,17 @@ export function planSimulated(
   const ahead = soFar.ahead.filter(({ scheduleId }) => switched.has(scheduleId))
   const again = refundsIn(request.window, refundTimes(inputs), ahead)
   const isOfCandidate = ({ schedule }: PriceTerm): boolean => switched.has(schedule.id)
+  const deducted = [
+    ...(request.deducted ?? []).filter(({ clause, invoiceId }) => !isReplaced(scheduleOfClause(clause), invoiceId)),
+    ...soFar.deducted.filter(({ clause }) => switched.has(scheduleOfClause(clause))),
+  ]
   const takesLate = switched.size > 0 && inputs.platform.late_event_policy === 'NEXT_INVOICE'
   return {
     invoice,
     inputs,
     terms: [...own, ...refundedOnly(before, { own, refunds: kept })],
     billed: billedElsewhere({ before, own: own.filter(isOfCandidate), request }),
+    deducted,
     refunds: [...kept, ...again],
     late,
     closed: takesLate ? wholeUnits(soFar.closed, switched) : [],
@@ -159,8 +169,8 @@ export function priceSimulated(
   plan: SimulatedPlan,
   { late, usage }: { readonly late: readonly LateCharge[]; readonly usage: ReadUsage },
 ): InvoiceFigures {
-  const { invoice, inputs, terms, billed, refunds } = plan
-  const request: InvoiceRequest = { ...invoice.request, terms, billed, refunds, late, ...usage }
+  const { invoice, inputs, terms, billed, deducted, refunds } = plan
+  const request: InvoiceRequest = { ...invoice.request, terms, billed, deducted, refunds, late, ...usage }
   const figures = priceFigures(inputs, request)
   if (figures.lacksTax) throw new AppError('INVALID_OPERATION', LACKS_TAX)
   return figures
@@ -185,5 +195,6 @@ export function afterSimulated(
     charges: priced.counted,
   }
   const ahead = chargedAhead(priced, invoiceId)
-  return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead] }
+  const deducted = [...soFar.deducted, ...deductedIn(invoiceId, priced.lines)]
+  return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead], deducted }
 }

@@ -3,6 +3,7 @@ import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
 import { chargesOf } from '../charges/charges.ts'
+import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import type {
   BillingInputs,
@@ -174,7 +175,7 @@ export const plainUsage = (number: string, count = 1): UsageFigure[] => [
 /** The columns of an invoice, and what it bills in advance. */
 export type ExampleInvoice = PricedInvoice['columns'] & Pick<PricedInvoice, 'advanceCharges'>
 
-/** Prices the first `count` invoices that have any charge, each knowing what those before it bill in advance. */
+/** Prices the first `count` invoices that have any charge, each knowing what those before it bill in advance and deduct. */
 export function exampleInvoices(
   inputs: BillingInputs,
   count: number,
@@ -184,37 +185,44 @@ export function exampleInvoices(
   const invoices: ExampleInvoice[] = []
   const terms = resolveTerms(inputs)
   const billed = new Set<string>()
+  const deducted: Deducted[] = []
   for (const window of invoiceWindows(inputs)) {
     if (invoices.length >= count) break
     if (chargesOf(terms, window, billed).length === 0) continue
-    const invoice = exampleInvoice(inputs, window, { usage, billed, wallets })
-    invoices.push(invoice)
-    for (const key of invoice.advanceCharges) billed.add(key)
+    const { columns, lines, advanceCharges } = priced(inputs, window, { usage, billed, deducted, wallets })
+    deducted.push(...deductedIn(`invoice${invoices.length}`, lines))
+    invoices.push({ ...columns, advanceCharges })
+    for (const key of advanceCharges) billed.add(key)
   }
   return invoices
 }
 
-export function exampleInvoice(
-  inputs: BillingInputs,
-  window: InvoiceWindow,
-  {
-    usage,
-    billed = new Set(),
-    wallets = [],
-  }: { usage: ExampleUsage; billed?: ReadonlySet<string>; wallets?: readonly WalletBalance[] },
-): ExampleInvoice {
+type PricedBy = {
+  readonly usage: ExampleUsage
+  readonly billed?: ReadonlySet<string>
+  readonly deducted?: readonly Deducted[]
+  readonly wallets?: readonly WalletBalance[]
+}
+
+export function exampleInvoice(inputs: BillingInputs, window: InvoiceWindow, by: PricedBy): ExampleInvoice {
+  const { columns, advanceCharges } = priced(inputs, window, by)
+  return { ...columns, advanceCharges }
+}
+
+function priced(inputs: BillingInputs, window: InvoiceWindow, by: PricedBy): PricedInvoice {
+  const { usage, billed = new Set(), deducted = [], wallets = [] } = by
   const terms = resolveTerms(inputs)
   const needs = usageNeeds(chargesOf(terms, window, billed))
   const answer = typeof usage === 'string' ? () => plainUsage(usage) : usage
-  const { columns, advanceCharges } = priceInvoice(inputs, {
+  return priceInvoice(inputs, {
     terms,
     window,
     billed,
+    deducted,
     usage: new Map(needs.map(need => [need.key, answer(need)])),
     wallets,
     finalizedAt: null,
   })
-  return { ...columns, advanceCharges }
 }
 
 /** Every line with its service time: `2026-03-11..2026-04-01 67.74`. */

@@ -129,12 +129,13 @@ function madeBy(line: Line, all: readonly Line[], currency: string): StepView[] 
   return [...changed, { ...stepOf(own, currency), amount: view(line.exact, currency) }]
 }
 
-function stepOf({ step, clauseId, base, percentage, share, coupon }: Because, currency: string): StepView {
+function stepOf({ step, clauseId, base, percentage, share, coupon, taken }: Because, currency: string): StepView {
   const of = `of ${plain(base)} ${currency}`
   const parts = [
     percentage === null ? `from ${plain(base)} ${currency}` : `${plain(percentage)} % ${of}`,
     ...(share === null ? [] : [`for ${plain(share.numerator)}/${plain(share.denominator)} of it`]),
     ...(coupon === null ? [] : [`coupon ${coupon.couponId}`]),
+    ...(taken === undefined ? [] : [`beyond the ${plain(taken)} ${currency} that were deducted ahead`]),
   ]
   return { step, description: parts.join(', '), clause: pathOfClause(clauseId) }
 }

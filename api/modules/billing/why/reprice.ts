@@ -1,9 +1,10 @@
 // Prices an invoice again: a FINAL one from the log and its pinned inputs, any other from its current inputs.
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
-import { type Actor, readTenant } from '../../../../shared/database/database.ts'
+import { type Actor, type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf } from '../../../../shared/ids.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
+import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { readPurse } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -15,6 +16,8 @@ import { correctionWith } from '../late/corrected/store-corrections.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { loadPin } from '../pinned/store-pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
+import { pastRulesOf } from '../pricing/past-rules.ts'
+import { isOnceForThings } from '../rating/coupon-clauses.ts'
 import { fundsRequest } from '../run/advance-invoices.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
 import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
@@ -117,6 +120,14 @@ export async function currentBasis(
   )
 }
 
+/** The basis with the rules by which its invoice was issued, where they changed since. */
+export async function byRulesOfThen(uow: ReadUow, basis: Basis, invoiceId: Id<'invo'>): Promise<Basis> {
+  const { inputs, request } = basis
+  if (request.rules || !inputs.schedules.some(({ coupons = [] }) => coupons.some(isOnceForThings))) return basis
+  const rules = pastRulesOf(await linesOfInvoice(uow, invoiceId), inputs.schedules)
+  return rules ? { ...basis, request: { ...request, rules } } : basis
+}
+
 /** The new invoice of a correction is priced by the inputs of its original, from the log as it is now. */
 async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): Promise<Basis> {
   const original = await readTenant(deps.database, tenant, async uow => {
@@ -124,7 +135,10 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
     if (!correction) throw new Error(`the invoice ${row.id} corrects nothing`)
     return await getInvoice(uow, idOf('invo', correction.original_invoice_id))
   })
-  const { inputs, request, ...pinned } = await pinnedBasis(deps, tenant, original)
+  const found = await pinnedBasis(deps, tenant, original)
+  const { inputs, request, ...pinned } = await readTenant(deps.database, tenant, uow =>
+    byRulesOfThen(uow, found, original.id),
+  )
   const payers = await readTenant(deps.database, tenant, async uow => {
     const of = { customerIds: [inputs.customer.id], invoiceIds: [row.id], replacedId: original.id }
     const purse = await readPurse(uow, of)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ruleChanges, rulesMayDiffer } from './rule-changes.ts'
+import { isCorrectedByNewRules, newInCorrections, ruleChanges, rulesMayDiffer } from './rule-changes.ts'
 
 const finding = (details: string) => JSON.stringify({ status: 'ERROR', details })
 const changed = (field: string, issued: string | null, computed: string | null) => ({ field, issued, computed })
@@ -93,4 +93,23 @@ test.each([
   expect(rulesOf([{ discount }])).toHaveLength(explained)
   expect(rulesOf([])).toEqual([])
   expect(rulesOf([{ discount }], 'content.customer.name')).toEqual([])
+})
+
+test('a correction keeps to the rule of coupons by which its invoice was issued, and names the others', () => {
+  const coupons = [{ discount: { type: 'AMOUNT' as const, amount: ten }, limited_to: { product_ids: ['prod_1'] } }]
+  const invoice = { billing_type: 'SELF_BILLING', configs: [], coupons, late: [] } as const
+  const changes = ruleChanges(invoice, [changed('lines.0.amount', '1', '2'), changed('tax_amount', '1', '2')])
+  expect(changes).toEqual([
+    expect.stringContaining('as the supplier'),
+    expect.stringContaining('A coupon on some things'),
+  ])
+  expect(newInCorrections(changes)).toEqual([expect.stringContaining('as the supplier')])
+  const steps = [{ pricing_type: 'STAIR_STEP_TOP_UP', bands: [{}, { block_size: { number: '1' } }] }]
+  const percentage = [{ discount: { pricings: [{ ids: ['prcg_1'], percentage: '10' }] } }]
+  expect([
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], late: [] }),
+    isCorrectedByNewRules({ billing_type: 'SELF_BILLING', configs: [], late: [] }),
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: steps, late: [] }),
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], late: percentage }),
+  ]).toEqual([false, true, true, true])
 })

@@ -4,6 +4,7 @@ import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { isOnceForThings } from '../rating/coupon-clauses.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
@@ -38,14 +39,13 @@ function endsInUnitSteps({ pricing_type, bands }: Verified['configs'][number]): 
 
 const AMOUNTS = ['lines', 'amount_', 'tax_amount']
 
-/** Whether it is of some things, and an amount or under a condition. */
-const isOnceForThings = ({ discount, limited_to }: Verified['coupons'][number]): boolean =>
-  limited_to !== null && (discount.amount != null || discount.condition != null)
-
 const hasPercentage = (schedule: Verified['late'][number]): boolean =>
   (['markup', 'discount'] as const).some(kind =>
     clauseEntries(kind, schedule).some(({ level, value }) => level !== null && value.percentage != null),
   )
+
+const COUPONS =
+  'A coupon on some things deducts its amount once for each invoice, and its condition is of the whole invoice. Before, both were for each period on it.'
 
 const CHANGES: readonly RuleChange[] = [
   {
@@ -70,7 +70,7 @@ const CHANGES: readonly RuleChange[] = [
       AMOUNTS.some(start => field.startsWith(start)) && configs.some(endsInUnitSteps),
   },
   {
-    text: 'A coupon on some things deducts its amount once for each invoice, and its condition is of the whole invoice. Before, both were for each period on it.',
+    text: COUPONS,
     explains: ({ field }, { coupons }) =>
       AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isOnceForThings),
   },
@@ -87,3 +87,10 @@ export const ruleChanges = (invoice: Verified, differences: readonly Difference[
 /** Whether a rule that changed may be why an invoice with these coupons charges otherwise for usage that costs the same. */
 export const rulesMayDiffer = (billingType: Verified['billing_type'], coupons: Verified['coupons']): boolean =>
   billingType === 'SELF_BILLING' || coupons.some(isOnceForThings)
+
+/** Whether a rule that corrections do not keep to may be why an invoice charges otherwise than it did. */
+export const isCorrectedByNewRules = ({ billing_type, configs, late }: Omit<Verified, 'coupons'>): boolean =>
+  billing_type === 'SELF_BILLING' || configs.some(endsInUnitSteps) || late.some(hasPercentage)
+
+/** Those of these changes that corrections do not keep to: their new invoices are priced by the rules of now. */
+export const newInCorrections = (changes: readonly string[]): string[] => changes.filter(text => text !== COUPONS)

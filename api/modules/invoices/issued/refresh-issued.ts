@@ -18,6 +18,7 @@ import { keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
+import { isCreditNote } from '../settlement/settlement.ts'
 import type { InvoiceRow } from '../table.ts'
 import { LacksTaxAnswer } from '../tax/answers/lacks-answer.ts'
 import { engineOf, queryAgain, withTaxAnswers } from '../tax/answers/with-answers.ts'
@@ -29,8 +30,8 @@ const OF_ISSUED = ['CUSTOM_FIELD', 'PAYMENT_ACCEPTOR', 'TAX_RATES'] as const
 
 /**
  * Refreshes an invoice: one that is not FINAL is computed again, whatever the kinds. Throws INVALID_OPERATION for one
- * that is VOID or ARCHIVED, and for kinds that a FINAL one does not take; SERVICE_UNAVAILABLE for TAX_RATES when the tax engine does not
- * answer.
+ * that is VOID or ARCHIVED, and for kinds that a FINAL one does not take; SERVICE_UNAVAILABLE for TAX_RATES when a tax engine is to
+ * decide and does not answer.
  */
 export async function refreshByKinds(
   deps: InvoiceDeps,
@@ -65,7 +66,9 @@ async function refreshIssued(uow: Uow, row: InvoiceRow, types: readonly string[]
   let { content } = row
   const refreshes: Refreshed[] = []
   if (types.includes('CUSTOM_FIELD')) refreshes.push({ part: 'CUSTOM_FIELD', fields: await currentFields(uow, row) })
-  if (types.includes('TAX_RATES')) refreshes.push({ part: 'TAX_RATES', decision: await splitOf(uow, row) })
+  // What a tax engine decided has its split since it was issued, by the answer that it keeps: the engine is not asked again.
+  if (types.includes('TAX_RATES') && content.tax_key === undefined)
+    refreshes.push({ part: 'TAX_RATES', decision: await splitOf(uow, row) })
   for (const refreshed of refreshes) {
     const after = contentAfter(content, row, [refreshed])
     // So that the invoice can be verified as it is now.
@@ -115,7 +118,8 @@ async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
     { parties, salesTaxPercentage: row.sales_tax_percentage, billingType: row.billing_type },
     localDateOf(at(row.invoice_date), zone),
   )
-  if (open?.as_of === null) {
+  // A credit note has the tax of its invoice.
+  if (open?.as_of === null && !isCreditNote(row)) {
     const needed = { key: open.key, question: open.question, asOf: localDateOf(uow.now, zone) }
     throw new LacksTaxAnswer([needed], 'The tax engine has not said what tax applies.', 'types')
   }

@@ -55,6 +55,7 @@ export const de: Words = {
   beyondCharged: amount => `Bis zum vereinbarten Betrag, über berechnete ${amount} hinaus`,
   percentageOf: (percentage, amount) => `${percentage} % von ${amount}`,
   deductedFrom: amount => `Abgezogen von ${amount}`,
+  beyondDeducted: amount => `über vorab abgezogene ${amount} hinaus`,
   forPartOfTime: part => `für ${part} der Zeit`,
   per: block => `je ${block}`,
   prorated: (covered, days) => `Anteilig für ${covered} von ${days} Tagen`,

@@ -55,6 +55,7 @@ export const en: Words = {
   beyondCharged: amount => `Up to what is committed, beyond the ${amount} that were charged`,
   percentageOf: (percentage, amount) => `${percentage} % of ${amount}`,
   deductedFrom: amount => `Deducted from ${amount}`,
+  beyondDeducted: amount => `beyond the ${amount} that were deducted ahead`,
   forPartOfTime: part => `for ${part} of the time`,
   per: block => `per ${block}`,
   prorated: (covered, days) => `Prorated for ${covered} of ${days} days`,

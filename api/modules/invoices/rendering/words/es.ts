@@ -55,6 +55,7 @@ export const es: Words = {
   beyondCharged: amount => `Hasta lo comprometido, por encima de los ${amount} facturados`,
   percentageOf: (percentage, amount) => `${percentage} % de ${amount}`,
   deductedFrom: amount => `Deducido de ${amount}`,
+  beyondDeducted: amount => `por encima de los ${amount} deducidos por adelantado`,
   forPartOfTime: part => `por ${part} del tiempo`,
   per: block => `por ${block}`,
   prorated: (covered, days) => `Prorrateado por ${covered} de ${days} días`,

@@ -55,6 +55,7 @@ export const fr: Words = {
   beyondCharged: amount => `Jusqu’au montant convenu, au-delà des ${amount} facturés`,
   percentageOf: (percentage, amount) => `${percentage} % de ${amount}`,
   deductedFrom: amount => `Déduit de ${amount}`,
+  beyondDeducted: amount => `au-delà des ${amount} déduits à l’avance`,
   forPartOfTime: part => `pour ${part} de la durée`,
   per: block => `par ${block}`,
   prorated: (covered, days) => `Au prorata de ${covered} jours sur ${days}`,

@@ -55,6 +55,7 @@ export const nl: Words = {
   beyondCharged: amount => `Tot wat is toegezegd, boven de berekende ${amount}`,
   percentageOf: (percentage, amount) => `${percentage} % van ${amount}`,
   deductedFrom: amount => `In mindering op ${amount}`,
+  beyondDeducted: amount => `boven de vooraf afgetrokken ${amount}`,
   forPartOfTime: part => `voor ${part} van de tijd`,
   per: block => `per ${block}`,
   prorated: (covered, days) => `Naar rato voor ${covered} van ${days} dagen`,

@@ -68,6 +68,7 @@ export type Words = {
   readonly beyondCharged: (amount: string) => string
   readonly percentageOf: (percentage: string, amount: string) => string
   readonly deductedFrom: (amount: string) => string
+  readonly beyondDeducted: (amount: string) => string
   readonly forPartOfTime: (part: string) => string
   readonly per: (block: string) => string
   readonly prorated: (covered: string, days: string) => string

@@ -75,6 +75,14 @@ test.each([
   ['Discount of 10 % on the total', 'Korting van 10 % op het totaal'],
   ['10 % of 1200 EUR', '10 % van EUR\u00a01.200,00'],
   ['Deducted from 180 EUR, for 15/31 of the time', 'In mindering op EUR\u00a0180,00, voor 15/31 van de tijd'],
+  [
+    'Deducted from 200 EUR, beyond the 20 EUR that were deducted ahead',
+    'In mindering op EUR\u00a0200,00, boven de vooraf afgetrokken EUR\u00a020,00',
+  ],
+  [
+    'Deducted from 200 EUR, for 15/31 of the time, beyond the 10 EUR that were deducted ahead',
+    'In mindering op EUR\u00a0200,00, voor 15/31 van de tijd, boven de vooraf afgetrokken EUR\u00a010,00',
+  ],
   ['Summer sale', 'Summer sale'],
 ])('the discount "%s" is "%s" in Dutch', (text, shown) => {
   const locale = localeOf('nl')

@@ -56,7 +56,7 @@ const MONEY = `${NUMBER} ([A-Z]{3})`
 const PART = String.raw`(?:, for (\d+/\d+) of the time)?`
 const DISCOUNT = new RegExp(`^Discount(?: of ${NUMBER} %)?( on the total)?$`)
 const PERCENTAGE_OF = new RegExp(`^${NUMBER} % of ${MONEY}${PART}$`)
-const DEDUCTED = new RegExp(`^Deducted from ${MONEY}${PART}$`)
+const DEDUCTED = new RegExp(`^Deducted from ${MONEY}${PART}(?:, beyond the ${MONEY} that were deducted ahead)?$`)
 
 const MARKUP = new RegExp(`^Markup(?: of ${NUMBER} %)?$`)
 const ON_TOP = new RegExp(`^On top of ${MONEY}${PART}$`)
@@ -94,8 +94,9 @@ export function clauseIn(words: Words, figures: Figures, text: string): string {
   }
   const fixed = DEDUCTED.exec(text)
   if (!fixed) return text
-  const [, quantity = '', currency = '', part] = fixed
-  return words.deductedFrom(money(quantity, currency)) + partOf(words, part)
+  const [, quantity = '', currency = '', part, ahead, aheadCurrency = ''] = fixed
+  const before = ahead === undefined ? '' : `, ${words.beyondDeducted(money(ahead, aheadCurrency))}`
+  return words.deductedFrom(money(quantity, currency)) + partOf(words, part) + before
 }
 
 const partOf = (words: Words, part: string | undefined): string => (part ? `, ${words.forPartOfTime(part)}` : '')

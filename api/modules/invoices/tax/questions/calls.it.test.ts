@@ -95,6 +95,44 @@ test('a one-off invoice is priced as soon as there is an answer; a refresh of TA
   const credit = await succeed(rig.tenant, 'POST', `/v1/invoices/${made['id']}/credit`, {})
   expect(credit['tax_summary'].tax_amount.quantity).toBe('-10.00')
   expect(await succeed(rig.tenant, 'POST', `/v1/invoices/${made['id']}/verify`)).toMatchObject({ identical: true })
+
+  // What is FINAL keeps its answer, also when it is dropped where it was kept: nothing is asked, not even of its credit note.
+  await succeed(rig.tenant, 'PATCH', `/v1/invoices/${credit['id']}`, { status: 'FINAL' })
+  await rig.api.sql('delete from tax_answers where customer_id = $1', [customerId])
+  rig.asked.length = 0
+  rig.say = taxed(['VAT', '7'])
+  expect(shown((await refresh()).body)).toMatchObject({ status: 'FINAL', tax: '10.00', errors: [] })
+  const noted = await rig.tenant.call('POST', `/v1/invoices/${credit['id']}/refresh`, { types: ['TAX_RATES'] })
+  expect(shown(noted.body)).toMatchObject({ status: 'FINAL', tax: '-10.00' })
+  expect(rig.asked).toEqual([])
+})
+
+test('an invoice that was issued before there was an engine is split by its answer, and keeps its tax', async () => {
+  setTime('2026-03-10T12:00:00Z')
+  const { customerId, billing_entity_id } = await subscribed('2026-03-01T00:00:00Z', null)
+  const lines = [WORKSHOP]
+  const us = { country: 'US', line1: '1 Main St', city: 'Austin', postal_code: '73301', state: 'TX' }
+  const entity = `/v1/billing-entities/${billing_entity_id}`
+  await succeed(rig.tenant, 'PATCH', entity, { registered_address: us })
+  const organization = { legal_name: 'Acme', registered_address: us }
+  await succeed(rig.tenant, 'PATCH', `/v1/customers/${customerId}`, { organization })
+  const made = await succeed(rig.tenant, 'POST', '/v1/invoices', {
+    ...{ customer_id: customerId, billing_entity_id, lines, sales_tax_percentage: '6' },
+  })
+  await succeed(rig.tenant, 'PATCH', `/v1/invoices/${made['id']}`, { status: 'FINAL' })
+  await succeed(rig.tenant, 'PATCH', entity, { tax_settings: { provider: 'EXTERNAL' } })
+  const refresh = () => rig.tenant.call('POST', `/v1/invoices/${made['id']}/refresh`, { types: ['TAX_RATES'] })
+  rig.asked.length = 0
+  rig.say = json(503, {})
+  expect((await refresh()).status).toBe(503)
+  // 12.00 on 200.00, which is 10 % of the 60 % that are taxed.
+  rig.say = json(200, { treatment: 'TAXED', rates: [{ name: 'Tax', percentage: '10' }], taxable_percentage: '60' })
+  const { body } = await refresh()
+  const summaries = body['tax_categories'].map(
+    (each: Row) => `${each['percentage']} % of ${each['base_amount'].quantity}`,
+  )
+  expect([body['tax_summary'].tax_amount.quantity, summaries]).toEqual(['12.00', ['10 % of 120.00', '0 % of 80.00']])
+  expect(rig.asked).toHaveLength(2)
 })
 
 test('a bulk action says of one invoice what the engine refuses, and makes the others FINAL', async () => {
