@@ -296,7 +296,7 @@ describe('rates', () => {
   })
 
   test('provinces are known by code, ISO code and name', () => {
-    expect(['on', 'CA-ON', 'Ontario', ' Ontario ', 'Québec', 'XCA-ON', 'XX', '', null].map(canadianProvince)).toEqual([
+    expect(['on', 'CA-ON', 'Ontario', ' Ontario ', 'Québec', 'OCA-N', 'XX', '', null].map(canadianProvince)).toEqual([
       'ON',
       'ON',
       'ON',
