@@ -154,6 +154,13 @@ describe('a price that is sent', () => {
       'RESOURCE_NOT_FOUND',
       'pricing_item_config_id',
     ],
+    [
+      'a price in no currency',
+      { pricing_item_config: { pricing_type: 'NONE' }, meter_values: [{ number: '5' }] },
+      400,
+      'MISSING_FIELD',
+      'pricing_currency',
+    ],
     ['no quantity', { pricing_item_config: FLAT }, 400, 'MISSING_FIELD', 'meter_values'],
     ['an empty one', { pricing_item_config: FLAT, meter_values: [{}] }, 400, 'MISSING_FIELD', 'meter_values.0.number'],
     [
@@ -263,4 +270,20 @@ test('a stored price is calculated by its id, for its own tenant only, and nothi
     meter_values: [{ number: '1' }],
   })
   expect(refusal(stranger)).toEqual([404, 'RESOURCE_NOT_FOUND', 'pricing_item_config_id'])
+})
+
+test('a price that names no currency is in that of the request, or of the platform', async () => {
+  const nothing = { pricing_item_config: { pricing_type: 'NONE' }, meter_values: [{ number: '5' }] }
+  const asked = await calculate({ ...nothing, pricing_currency: 'USD' })
+  expect(asked.body['calculations'][0]).toMatchObject({ rounded_amount: { quantity: '0', currency: 'USD' } })
+  const { answer } = await catalog.draft({ pricing_type: 'NONE' })
+  const stored = { pricing_item_config_id: configOf(answer.body), meter_values: [{ number: '5' }] }
+  expect(refusal(await calculate(stored))).toEqual([400, 'MISSING_FIELD', 'pricing_currency'])
+  await a.call('PATCH', `/v1/platforms/${a.tenant.platformId}`, { default_pricing_currency: 'CHF' })
+  const { body } = await calculate(stored)
+  expect(body).toMatchObject({ pricing_currency: 'CHF', calculations: [{ amount: { quantity: '0' }, bands: [] }] })
+  const version = `/v1/pricing-plan-versions/${answer.body['pricing_plan_version_id']}`
+  await a.call('PATCH', version, { pricing_currency_settings: { pricing_currencies: ['JPY'] } })
+  const drawn = await a.call('GET', `${version}/curve`)
+  expect(drawn.body['curves']).toMatchObject([{ pricing_currency: 'JPY' }])
 })

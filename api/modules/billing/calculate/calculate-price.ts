@@ -10,9 +10,11 @@ import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/par
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../shared/rating/rate-events.ts'
+import { getOne } from '../../../resource/store.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
 import { checkPrice } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
+import { platformResource } from '../../parties/platforms/platform.ts'
 import { bandView, includedText, volumeView } from '../rating/price-details.ts'
 import { storedConfig } from './priced-config.ts'
 import type { CalculatedPrice, CalculatePriceBody, PriceQuantity } from './schema.ts'
@@ -38,7 +40,6 @@ export async function calculatePrice(uow: ReadUow, body: CalculatePriceBody): Pr
 
 async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Price> {
   const { pricing_item_config_id: id, pricing_item_config: sent, value_type: type } = body
-  const currencyOf = (config: PricingItemConfig) => body.pricing_currency ?? currencyOfPrice(config) ?? currencyIn(body)
   if (id && sent) {
     throw invalid('pricing_item_config', 'Name a stored price or send one, not both.')
   }
@@ -48,8 +49,9 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
         'value_type',
         'A stored price already determines whether numbers or money are metered; leave it out.',
       )
-    const { config, metric } = await storedConfig(uow, id)
-    return read(config, metric, { currency: currencyOf(config), field: 'pricing_currency' })
+    const { config, metric, currency: sold } = await storedConfig(uow, id)
+    const currency = await currencyOf(uow, body, { config, sold })
+    return read(config, metric, { currency, field: 'pricing_currency' })
   }
   if (!sent) {
     throw new AppError('MISSING_FIELD', 'Name a stored price, or send one as pricing_item_config.', {
@@ -70,19 +72,34 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
   if (findPriceModel(config.pricing_type)?.basis !== 'chosen') {
     checkPrice(config, { model: 'USAGE_BASED', metric }, 'pricing_item_config')
   }
-  return read(config, metric, { currency: currencyOf(config), field: 'pricing_item_config' })
+  const currency = await currencyOf(uow, body, { config, sold: null })
+  return read(config, metric, { currency, field: 'pricing_item_config' })
 }
 
-/** A price of percentages alone names no currency; it is then that of the money that it is tried with. */
-const currencyIn = ({ meter_values: given }: CalculatePriceBody): string | undefined =>
-  given?.find(({ amount }) => amount)?.amount?.currency
+/**
+ * The currency to calculate in. A price of percentages, NONE and an amount of choice may name none: it is then that of the
+ * schedules it is for, of the money it is tried with, or of the platform. Throws MISSING_FIELD where nothing says one.
+ */
+async function currencyOf(
+  uow: ReadUow,
+  { pricing_currency: asked, meter_values: given }: CalculatePriceBody,
+  { config, sold }: { readonly config: PricingItemConfig; readonly sold: string | null },
+): Promise<string> {
+  const tried = given?.find(({ amount }) => amount)?.amount?.currency
+  const named = asked ?? currencyOfPrice(config) ?? sold ?? tried
+  if (named) return named
+  const { default_pricing_currency: usual } = await getOne(uow, platformResource, uow.tenant.platformId)
+  if (usual) return usual
+  const message = 'Neither the price nor the platform says a currency; give the one to calculate in.'
+  throw new AppError('MISSING_FIELD', message, { field: 'pricing_currency' })
+}
 
 function read(
   config: PricingItemConfig,
   metric: Metric,
-  { currency, field }: { readonly currency: string | null | undefined; readonly field: string },
+  { currency, field }: { readonly currency: string; readonly field: string },
 ): Price {
-  const reading = parsePriceConfig(config, { metric, ...(currency ? { currency } : {}) })
+  const reading = parsePriceConfig(config, { metric, currency })
   if (reading.kind === 'ok') return { config: reading.config, metric }
   const path = field === 'pricing_currency' ? field : `${field}.${reading.fault.field}`
   throw invalid(path, reading.fault.message)

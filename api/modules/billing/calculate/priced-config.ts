@@ -11,7 +11,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { measuresOf } from '../../catalog/pricing-plans/checks/measures.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
-import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
+import { variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import type { ProductItem } from '../../catalog/products/table.ts'
 
@@ -21,6 +21,8 @@ export type PricedConfig = {
   readonly config: PricingItemConfig
   readonly productItem: ProductItem
   readonly metric: Metric
+  /** The currency that its variant is for; null where it is for any. */
+  readonly currency: string | null
 }
 
 /** The prices of these pricings, in their order. */
@@ -30,11 +32,11 @@ export async function configsOf(uow: ReadUow, rows: readonly Pricing[]): Promise
   const measures = await measuresOf(uow, [...items.values()])
   return rows.flatMap(row =>
     row.items.flatMap(item =>
-      allConfigs(item).flatMap((config): PricedConfig[] => {
+      variantsOf(item).flatMap(({ configs, currency }): PricedConfig[] => {
         const productItem = items.get(idOf('proi', item.product_item_ids[0] ?? ''))
         if (!productItem) return []
         const metric = measures.get(productItem.meter_value_calculation_id ?? '')?.metric ?? 'NUMBER'
-        return [{ pricingId: row.id, itemId: item.id, config, productItem, metric }]
+        return configs.map(config => ({ pricingId: row.id, itemId: item.id, config, productItem, metric, currency }))
       }),
     ),
   )

@@ -6,10 +6,11 @@ import { amountView } from '../../../../shared/money.ts'
 import { inTurns } from '../../../../shared/process/in-turns.ts'
 import { type CurvePoint, drawCurve } from '../../../../shared/rating/curve.ts'
 import { CURVE_PLACES_MAX, curveEnd } from '../../../../shared/rating/curve-places.ts'
-import { parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
 import { getOne } from '../../../resource/store.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { settingsShown } from '../../catalog/pricing-plans/variants/settings.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { configsOf, type PricedConfig } from './priced-config.ts'
 import type { VersionCurve } from './schema.ts'
@@ -22,7 +23,8 @@ type Query = { readonly to?: string; readonly count?: string; readonly pricing_i
  */
 export async function versionCurve(uow: ReadUow, id: string, query: Query): Promise<VersionCurve> {
   const version = await getOne(uow, pricingPlanVersionResource, id)
-  const all = await configsOf(uow, await pricingsOf(uow, [version.id]))
+  const pricings = await pricingsOf(uow, [version.id])
+  const all = await configsOf(uow, pricings)
   const { pricing_item_config_id: only } = query
   const wanted = only === undefined ? all : all.filter(({ config }) => config.id === only)
   if (only !== undefined && wanted.length === 0) {
@@ -31,7 +33,9 @@ export async function versionCurve(uow: ReadUow, id: string, query: Query): Prom
     })
   }
   const curves: VersionCurve['curves'] = []
-  for (const priced of wanted) curves.push(await curveOf(priced, query))
+  const items = pricings.flatMap(pricing => pricing.items)
+  const usual = settingsShown(version, items).pricing_currency_settings?.default_pricing_currency ?? null
+  for (const priced of wanted) curves.push(await curveOf(priced, query, usual))
   return {
     object_type: 'PRICING_PLAN_VERSION_CURVE',
     pricing_plan_version_id: version.id,
@@ -39,9 +43,15 @@ export async function versionCurve(uow: ReadUow, id: string, query: Query): Prom
   }
 }
 
-async function curveOf(priced: PricedConfig, { to, count }: Query): Promise<VersionCurve['curves'][number]> {
+/** A price that names no currency is drawn in the `usual` one, that of its version. */
+async function curveOf(
+  priced: PricedConfig,
+  { to, count }: Query,
+  usual: string | null,
+): Promise<VersionCurve['curves'][number]> {
   const { config, metric, productItem } = priced
-  const reading = parsePriceConfig(config, { metric })
+  const currency = currencyOfPrice(config) ?? priced.currency ?? usual
+  const reading = parsePriceConfig(config, { metric, ...(currency === null ? {} : { currency }) })
   if (reading.kind === 'fault') throw new Error(`a stored price is refused: ${reading.fault.message}`)
   const price = reading.config
   const end = to === undefined ? curveEnd(price, metric === 'AMOUNT') : decimal(to)
