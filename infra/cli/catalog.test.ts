@@ -117,3 +117,33 @@ test('apply with limits waits for the plan, applies with the same limits, and no
   const refused = await run(args, [failed])
   expect([refused.code, refused.urls.length, refused.said.at(-1)]).toEqual([1, 1, 'revenue_gate: too much'])
 })
+
+test('pull writes what an entry is before what it holds, and keeps the order of the sections', async () => {
+  const configs = [{ bands: [{ amount: { quantity: '1', currency: 'EUR' } }], pricing_type: 'FLAT' }]
+  const pricings = [{ items: [{ configs, product_items: ['calls'] }], name: 'Calls' }]
+  const catalog = {
+    format: 1,
+    pricing_plans: [{ versions: [{ pricings, version: 1 }], name: 'Standard' }],
+    coupons: [],
+  }
+  const { said } = await run(['pull'], [catalog])
+  expect(said.join('').split('\n')).toEqual([
+    'format: 1',
+    'pricing_plans:',
+    '  - name: Standard',
+    '    versions:',
+    '      - version: 1',
+    '        pricings:',
+    '          - name: Calls',
+    '            items:',
+    '              - product_items:',
+    '                  - calls',
+    '                configs:',
+    '                  - pricing_type: FLAT',
+    '                    bands:',
+    '                      - amount:',
+    '                          quantity: "1"',
+    '                          currency: EUR',
+    'coupons: []',
+  ])
+})
