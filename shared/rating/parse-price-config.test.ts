@@ -198,6 +198,11 @@ describe('a price that cannot be billed is refused by its field', () => {
       { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1'), block_size: { count: '5' } }] },
       numbers,
     ],
+    [
+      'bands.0.block_size.count',
+      { pricing_type: 'FLAT_TOP_UP', bands: [{ amount: eur('1'), block_size: { count: '5' } }] },
+      money,
+    ],
   ]
   test.each(faults)('%s in %o', (field, input, context) => {
     const reading = parsePriceConfig(input, context)
