@@ -32,7 +32,10 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
 export const loadSubscriptionInvoices = async (uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> =>
   (await loadInvoicesOf(uow, [subscriptionId])).get(subscriptionId) ?? []
 
-/** The same for many subscriptions, by subscription; a subscription without invoices is absent. */
+/**
+ * The same for many subscriptions, by subscription; a subscription without invoices is absent. Each is the same text however many are read
+ * with it: a run compares what it read in two ways.
+ */
 export async function loadInvoicesOf(
   uow: ReadUow,
   subscriptionIds: readonly string[],
@@ -40,7 +43,7 @@ export async function loadInvoicesOf(
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
   const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[] }>(sql`
-    select invoice_id, array_agg(source ->> 'key') as keys from invoice_lines
+    select invoice_id, array_agg(source ->> 'key' order by source ->> 'key') as keys from invoice_lines
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and source @> '{"in_advance": true}'
     group by invoice_id`)

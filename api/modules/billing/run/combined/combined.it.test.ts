@@ -1,6 +1,6 @@
 // Subscriptions that combine: what each of them bills is issued in one FINAL invoice, once, whatever happens meanwhile.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../../shared/database/database.ts'
+import { inTenant, readTenant } from '../../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
@@ -19,6 +19,7 @@ import { verifyInvoice } from '../../why/verify-invoice.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { runBilling } from '../run-billing.ts'
 import { ACTOR, runGroup } from '../run-group.ts'
+import { loadInvoicesOf } from '../subscription-invoices.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -444,6 +445,22 @@ describe('is issued by itself', () => {
     expect(all.map(({ subscriptionId }) => outcomes.get(subscriptionId)?.kind)).toEqual(['FAILED', 'DONE'])
     expect(await finalOf(sound)).toEqual(alone)
   })
+})
+
+// A run reads one of them by itself and then both together, and saves nothing of what the two readings say differently.
+test('what was charged ahead is read in one order, in whatever order it is stored', async () => {
+  const [one] = await subscribed({ fee: '20', feeConfig: { billing_in_advance: true } })
+  await run([one], MARCH)
+  for (const [place, key] of ['c', 'a', 'b'].entries())
+    await api.sql(
+      `insert into invoice_lines select made.* from invoice_lines l cross join lateral jsonb_populate_record(l,
+         jsonb_build_object('line_order', $2::int, 'source', l.source || jsonb_build_object('key', $3::text))) as made
+       where l.pricing_plan_subscription_id = $1 and l.source ->> 'in_advance' = 'true' limit 1`,
+      [one.subscriptionId, 100 + place, key],
+    )
+  const read = await readTenant(api.database, tenant.tenant, uow => loadInvoicesOf(uow, [one.subscriptionId]))
+  const keys = (read.get(one.subscriptionId) ?? []).flatMap(({ advance_charges }) => advance_charges)
+  expect(keys.filter(key => key.length === 1)).toEqual(['a', 'b', 'c'])
 })
 
 test('invoices that are made at different times become FINAL at the later of them', async () => {
