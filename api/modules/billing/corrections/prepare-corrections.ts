@@ -169,7 +169,11 @@ const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amoun
 /** The changes of rules that the correction follows, besides usage: its credit note names them. */
 async function changedRules(deps: BillingDeps, tenant: Tenant, row: InvoiceRow, again: PricedAgain): Promise<string[]> {
   const { terms, late = [] } = again.price([]).request
-  const priced = { configs: terms.map(({ config }) => config), late: late.map(({ charge }) => charge.schedule) }
+  const priced = {
+    configs: terms.map(({ config }) => config),
+    coupons: again.inputs.schedules.flatMap(schedule => schedule.coupons ?? []),
+    late: late.map(({ charge }) => charge.schedule),
+  }
   if (!isCorrectedByNewRules({ billing_type: row.billing_type, ...priced })) return []
   return newInCorrections((await verifyInvoice(deps, tenant, row.id)).rule_changes)
 }

@@ -45,7 +45,7 @@ describe('on which invoices a coupon counts', () => {
   const inAdvance = { items: [recurring('200', { billing_in_advance: true })] }
   const both = { items: [recurring('200', { billing_in_advance: true }), recurring('100')] }
   const period = { type: 'PERIOD' as const, period: { type: 'MONTH' as const, value: 2 } }
-  const cases: readonly [string, Partial<AppliedCoupon>, Partial<Example>, string[][]][] = [
+  const cases: [string, Partial<AppliedCoupon>, Partial<Example>, string[][]][] = [
     ['FOREVER on every one', {}, {}, [['-20.00'], ['-20.00'], ['-20.00']]],
     ['ONE_TIME on the first', { duration: { type: 'ONE_TIME' } }, {}, [['-20.00'], [], []]],
     [
@@ -76,6 +76,22 @@ describe('on which invoices a coupon counts', () => {
       [[], ['-20.00'], []],
     ],
   ]
+  const month = { type: 'PERIOD' as const, period: { type: 'MONTH' as const, value: 1 } }
+  const exact = { billing_time: 'EXACT' as const }
+  cases.push(
+    [
+      'PERIOD of a month on one invoice a month, at whatever time of the day both begin',
+      { duration: month },
+      { ...inAdvance, start: '2026-01-15T07:00:00Z', subscription: exact },
+      [['-20.00'], [], []],
+    ],
+    [
+      'one that is redeemed on the day of an invoice, after it, on the next one',
+      { duration: month, start_at: '2026-02-15T07:00:00Z' },
+      { ...inAdvance, start: '2026-01-15T07:00:00Z', subscription: exact },
+      [[], [], ['-20.00']],
+    ],
+  )
   test.each(cases)('%s', (_name, given, example, expected) => {
     expect(discounts(invoicesOf([coupon(given)], example))).toEqual(expected)
   })

@@ -1,16 +1,15 @@
 // The coupons of schedules as clauses of an invoice. A coupon applies to whole invoices and is never prorated
 // (semantics 2, 4.4). Pure.
-import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { startOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
+import { endOfCoupon, startOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import { type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
+import { activeSpan, calendarAt, type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
 import { moneyOf } from './clauses-of.ts'
 import type { ExchangeOf } from './exchange.ts'
 
@@ -46,7 +45,10 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
   const { type, period } = coupon.duration
   if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, coupon, schedule) === of.window.cutoffAt
   if (type === 'FOREVER' || !period) return true
-  return paidTime(of.window, of.chargesAhead).start < addPeriodAt(from, period, zoneOfParties(inputs), 1)
+  const active = activeSpan(inputs)
+  const beginsPeriods = active !== null && calendarAt(inputs, active, from).span.start === from
+  const end = endOfCoupon(from, period, { zone: zoneOfParties(inputs), beginsPeriods })
+  return paidTime(of.window, of.chargesAhead).start < end
 }
 
 /** The cutoff of the first invoice since the redemption that charges anything; null when there is none. */

@@ -73,8 +73,17 @@ test.each([
   ],
   ['a percentage of a product', { type: 'PERCENTAGE', percentage: '10' }, { product_ids: ['prod_1'] }, 0],
   ['an amount on the total', { type: 'AMOUNT', amount: ten }, null, 0],
-] as const)('a line of an invoice with a coupon of %s', (_name, discount, limited_to, explained) => {
-  const coupons = [{ discount, limited_to: limited_to === null ? null : { product_ids: [...limited_to.product_ids] } }]
+  [
+    'an amount on the total for a month',
+    { type: 'AMOUNT', amount: ten },
+    null,
+    1,
+    { type: 'PERIOD', period: { type: 'MONTH', value: 1 } },
+  ],
+] as const)('a line of an invoice with a coupon of %s', (...[, discount, limited_to, explained, lasts]) => {
+  const duration = lasts ?? ({ type: 'FOREVER' } as const)
+  const limits = limited_to === null ? null : { product_ids: [...limited_to.product_ids] }
+  const coupons = [{ discount, limited_to: limits, duration }]
   const rulesOf = (field: string) =>
     ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }, [changed(field, '-20', '-10')])
   expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
@@ -96,7 +105,9 @@ test.each([
 })
 
 test('a correction keeps to the rule of coupons by which its invoice was issued, and names the others', () => {
-  const coupons = [{ discount: { type: 'AMOUNT' as const, amount: ten }, limited_to: { product_ids: ['prod_1'] } }]
+  const discount = { type: 'AMOUNT' as const, amount: ten }
+  const coupons = [{ discount, limited_to: { product_ids: ['prod_1'] }, duration: { type: 'FOREVER' as const } }]
+  const month = [{ discount, limited_to: null, duration: { type: 'PERIOD' as const } }]
   const invoice = { billing_type: 'SELF_BILLING', configs: [], coupons, late: [] } as const
   const changes = ruleChanges(invoice, [changed('lines.0.amount', '1', '2'), changed('tax_amount', '1', '2')])
   expect(changes).toEqual([
@@ -107,9 +118,10 @@ test('a correction keeps to the rule of coupons by which its invoice was issued,
   const steps = [{ pricing_type: 'STAIR_STEP_TOP_UP', bands: [{}, { block_size: { number: '1' } }] }]
   const percentage = [{ discount: { pricings: [{ ids: ['prcg_1'], percentage: '10' }] } }]
   expect([
-    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], late: [] }),
-    isCorrectedByNewRules({ billing_type: 'SELF_BILLING', configs: [], late: [] }),
-    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: steps, late: [] }),
-    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], late: percentage }),
-  ]).toEqual([false, true, true, true])
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }),
+    isCorrectedByNewRules({ billing_type: 'SELF_BILLING', configs: [], coupons: [], late: [] }),
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: steps, coupons: [], late: [] }),
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], coupons: month, late: [] }),
+    isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], coupons: [], late: percentage }),
+  ]).toEqual([false, true, true, true, true])
 })

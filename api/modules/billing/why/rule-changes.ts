@@ -14,7 +14,7 @@ type Verified = Pick<InvoiceRow, 'billing_type'> & {
   /** The prices that it was computed by. */
   readonly configs: readonly Pick<ConfigInput, 'pricing_type' | 'bands'>[]
   /** The coupons of its schedules. */
-  readonly coupons: readonly Pick<AppliedCoupon, 'discount' | 'limited_to'>[]
+  readonly coupons: readonly Pick<AppliedCoupon, 'discount' | 'limited_to' | 'duration'>[]
   /** The schedules of its late usage. */
   readonly late: readonly Pick<ScheduleInput, 'discount' | 'markup'>[]
 }
@@ -38,6 +38,8 @@ function endsInUnitSteps({ pricing_type, bands }: Verified['configs'][number]): 
 }
 
 const AMOUNTS = ['lines', 'amount_', 'tax_amount']
+
+const isForPeriod = ({ duration }: Verified['coupons'][number]): boolean => duration.type === 'PERIOD'
 
 const hasPercentage = (schedule: Verified['late'][number]): boolean =>
   (['markup', 'discount'] as const).some(kind =>
@@ -75,6 +77,10 @@ const CHANGES: readonly RuleChange[] = [
       AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isOnceForThings),
   },
   {
+    text: 'A coupon for a period that begins with the billing periods ends at the start of a day. Before, it ended at the time of day at which it began, and could be on one more invoice.',
+    explains: ({ field }, { coupons }) => AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isForPeriod),
+  },
+  {
     text: 'A percentage on a price is rounded for all usage of a period, and late usage has what is left of it. Before, it was rounded for the late usage alone.',
     explains: ({ field }, { late }) => AMOUNTS.some(start => field.startsWith(start)) && late.some(hasPercentage),
   },
@@ -86,11 +92,14 @@ export const ruleChanges = (invoice: Verified, differences: readonly Difference[
 
 /** Whether a rule that changed may be why an invoice with these coupons charges otherwise for usage that costs the same. */
 export const rulesMayDiffer = (billingType: Verified['billing_type'], coupons: Verified['coupons']): boolean =>
-  billingType === 'SELF_BILLING' || coupons.some(isOnceForThings)
+  billingType === 'SELF_BILLING' || coupons.some(coupon => isOnceForThings(coupon) || isForPeriod(coupon))
 
 /** Whether a rule that corrections do not keep to may be why an invoice charges otherwise than it did. */
-export const isCorrectedByNewRules = ({ billing_type, configs, late }: Omit<Verified, 'coupons'>): boolean =>
-  billing_type === 'SELF_BILLING' || configs.some(endsInUnitSteps) || late.some(hasPercentage)
+export const isCorrectedByNewRules = ({ billing_type, configs, coupons, late }: Verified): boolean =>
+  billing_type === 'SELF_BILLING' ||
+  configs.some(endsInUnitSteps) ||
+  coupons.some(isForPeriod) ||
+  late.some(hasPercentage)
 
 /** Those of these changes that corrections do not keep to: their new invoices are priced by the rules of now. */
 export const newInCorrections = (changes: readonly string[]): string[] => changes.filter(text => text !== COUPONS)

@@ -1,4 +1,12 @@
 // What a coupon takes off, as lists of discounts, and what has changed of the coupons of a schedule. Pure.
+import {
+  addPeriod,
+  addPeriodAt,
+  localDateOf,
+  type PeriodLength,
+  startOfLocalDay,
+  type Zone,
+} from '../../../../shared/billing/periods.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
@@ -28,6 +36,17 @@ export function discountOfCoupon({ discount, limited_to }: Held, time: ShownTime
 /** When a coupon of a schedule begins to count. */
 export const startOfCoupon = ({ start_at }: Pick<AppliedCoupon, 'start_at'>, scheduleStart: string): string =>
   start_at ?? scheduleStart
+
+/**
+ * When a coupon for a period ends. One that begins with the billing periods ends at a local midnight, as they do: a month of it is on one
+ * monthly invoice, at whatever time of the day both begin.
+ */
+export const endOfCoupon = (
+  start: Instant,
+  period: PeriodLength,
+  { zone, beginsPeriods }: { readonly zone: Zone; readonly beginsPeriods: boolean },
+): Instant =>
+  beginsPeriods ? startOfLocalDay(addPeriod(localDateOf(start, zone), period), zone) : addPeriodAt(start, period, zone)
 
 /** From when on coupons that were added or taken away change invoices. */
 export function couponChanges(

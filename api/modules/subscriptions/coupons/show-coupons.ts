@@ -1,6 +1,5 @@
 // The coupons of schedules as they are shown: each by itself, and their discounts together.
 import { and, inArray } from 'drizzle-orm'
-import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -8,7 +7,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { type Schedule, type Subscription, subscriptions } from '../table.ts'
-import { discountOfCoupon, type ShownTime, startOfCoupon } from './coupon-lists.ts'
+import { discountOfCoupon, endOfCoupon, type ShownTime, startOfCoupon } from './coupon-lists.ts'
 import type { AppliedCoupon } from './schema.ts'
 
 /** `coupons` and `coupon_discount` of each schedule. */
@@ -36,7 +35,7 @@ async function shownOf(uow: ReadUow, row: Schedule, subscription: Subscription |
   if (!subscription) return { coupons: [], coupon_discount: null }
   const shown: { readonly coupon: AppliedCoupon; readonly discount: Discount | null }[] = []
   for (const coupon of row.applied_coupons) {
-    const time = await timeOf(uow, coupon, { subscription, start: startOfCoupon(coupon, row.start_at) })
+    const time = await timeOf(uow, coupon, { subscription, schedule: row })
     shown.push({ coupon, discount: discountOfCoupon(coupon, time) })
   }
   return {
@@ -55,12 +54,16 @@ async function shownOf(uow: ReadUow, row: Schedule, subscription: Subscription |
 /** A PERIOD lasts for its length from where it begins; the others show no end. */
 async function timeOf(
   uow: ReadUow,
-  { duration: { period } }: AppliedCoupon,
-  { subscription, start }: { readonly subscription: Subscription; readonly start: string },
+  coupon: AppliedCoupon,
+  { subscription, schedule }: { readonly subscription: Subscription; readonly schedule: Schedule },
 ): Promise<ShownTime> {
+  const start = startOfCoupon(coupon, schedule.start_at)
+  const { period } = coupon.duration
   if (!period) return { start_at: start, end_at: null }
   const zone = await zoneOfSubscription(uow, subscription)
-  return { start_at: start, end_at: formatInstant(addPeriodAt(at(start), period, zone, 1)) }
+  const realigns = schedule.realign_invoice_date_to_pricing_plan_schedule_start_at && start === schedule.start_at
+  const beginsPeriods = realigns || start === subscription.start_at
+  return { start_at: start, end_at: formatInstant(endOfCoupon(at(start), period, { zone, beginsPeriods })) }
 }
 
 function together(all: readonly Discount[]): Discount | null {
