@@ -20,13 +20,17 @@ import { fillUsage } from './usage.ts'
 export const EVENTS = 60
 const EVENTS_NOW = 10
 const PREVIEWS = 40
-const RUN_TIMEOUT_MS = 3_600_000
+/** For each subscription, however much else the machine does. */
+const TIMEOUT_MS = 1_000
+const LEAST_TIMEOUT_MS = 600_000
 const POLL_MS = 200
 const WARM_UP = 100
 
 export type RunCosts = {
   readonly customers: number
   readonly invoices: number
+  /** How many of them have each status. */
+  readonly statuses: string
   readonly lines: number
   readonly seconds: number
   /** Milliseconds of processor time an invoice, by process. */
@@ -126,6 +130,7 @@ export async function oneRun(
   const isCounted = await resetStatements(database)
   const count = countTrees(pids)
   const startedAt = performance.now()
+  const timeoutMs = Math.max(LEAST_TIMEOUT_MS, subscriptions.length * TIMEOUT_MS)
   // In the second before, as the worker's time has no parts of one; else the first look would find none of them.
   await database.query(
     `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
@@ -138,23 +143,25 @@ export async function oneRun(
     (await isOpen('select from pricing_plan_subscriptions where next_billing_at <= now() limit 1')) ||
     (await isOpen('select from outbox where position is null limit 1'))
   ) {
-    if (performance.now() - startedAt > RUN_TIMEOUT_MS) throw new Error('not every subscription was billed in time')
+    if (performance.now() - startedAt > timeoutMs) throw new Error('not every subscription was billed in time')
     await sleep(POLL_MS)
   }
   const seconds = (performance.now() - startedAt) / 1000
   if (isCounted) await printStatements(database, subscriptions.length * 2)
-  const { rows } = await database.query<{ invoices: string; lines: string }>(
-    `select count(*) as invoices, sum((select count(*) from invoice_lines l where l.platform_id = v.platform_id
+  const { rows } = await database.query<{ status: string; invoices: string; lines: string }>(
+    `select v.status, count(*) as invoices, sum((select count(*) from invoice_lines l where l.platform_id = v.platform_id
        and l.environment = v.environment and l.invoice_id = v.id)) as lines
      from invoices v where v.pricing_plan_subscription_id = any($1) or v.id in (
-       select p.combined_into_id from invoices p where p.pricing_plan_subscription_id = any($1))`,
+       select p.combined_into_id from invoices p where p.pricing_plan_subscription_id = any($1))
+     group by v.status order by v.status`,
     [subscriptions],
   )
-  const invoices = Number(rows[0]?.invoices ?? 0)
+  const invoices = rows.reduce((sum, row) => sum + Number(row.invoices), 0)
   return {
     customers,
     invoices,
-    lines: Number(rows[0]?.lines ?? 0),
+    statuses: rows.map(row => `${row.invoices} ${row.status}`).join(', '),
+    lines: rows.reduce((sum, row) => sum + Number(row.lines), 0),
     seconds,
     costs: count(invoices),
     workerMiB: peakMemoryMiB(worker.pid),
@@ -187,10 +194,10 @@ export const shown = (costs: Costs): string =>
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')
 
-function printRun({ customers, invoices, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
+function printRun({ customers, invoices, statuses, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
   const { pieceMs, bytes, collections, minutes } = beside
   console.log(
-    `${customers} customers, ${invoices} invoices of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
+    `${customers} customers, ${invoices} invoices (${statuses}) of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
   )
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `
