@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refusal } from '../../testing/catalog.ts'
 import type { TestTenant } from '../../testing/harness.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { seatAssignmentResource } from './seats/seat-assignment.ts'
 import { APRIL, JUNE, MAY, NOW, REFUSED } from './testing/refused-calls.ts'
 import {
@@ -64,6 +65,12 @@ beforeAll(async () => {
   ids.supplier = await made('customers', { type: 'INDIVIDUAL', status: 'ACTIVE', roles: ['SELF_BILLING'] })
   ids.child = await made('customers', { type: 'INDIVIDUAL', status: 'ACTIVE', roles: ['PROCESSING_ONLY'] })
   ids.other = (await tenant.seed.make(customerResource))['id']
+  ids.acceptor = (await tenant.seed.make(paymentAcceptorResource)).id
+  const card = await made('pricing-plans', { reference: 'card', variant: 'RATE_CARD' })
+  ids.cardVersion = await made('pricing-plan-versions', {
+    pricing_plan_id: card,
+    rate_card: { start_at: '2026-01-01T00:00:00Z' },
+  })
   ids.group = await made('pricing-plan-subscription-groups', { reference: 'owned', owner_customer_id: ids.other })
   ids.item = await succeed(tenant, 'GET', `/v1/pricing-plan-versions/${ids.version}`).then(
     ({ pricing_categories }) => pricing_categories[0].pricings[0].items[0].product_item_ids[0],

@@ -295,6 +295,20 @@ describe('refusals', () => {
     expect((await api.tenants.bTest.call('GET', `${CLOCKS}/${clock}`)).status).toBe(404)
   })
 
+  test('hold a clock to a hundred customers', async () => {
+    const { billed, clock } = await living()
+    await api.sql(
+      `insert into customers select made.* from customers c cross join generate_series(1, 100) n cross join lateral
+         jsonb_populate_record(c, jsonb_build_object('id', 'cust_' || lpad(n::text, 22, '0'), 'reference', 'crowd-' || n)) as made
+       where c.id = $1`,
+      [billed.customerId],
+    )
+    const crowd = Array.from({ length: 100 }, (_, place) => `crowd-${place + 1}`)
+    const attach = (customer_ids: string[]) => tenant.call('POST', `${CLOCKS}/${clock}/customers`, { customer_ids })
+    expect(refusal(await attach(crowd))).toEqual([400, 'INVALID_FIELD', 'customer_ids.99'])
+    expect((await attach(crowd.slice(1))).status).toBe(200)
+  })
+
   test('of two advances at once one is done; one that was cut off is gone on with', async () => {
     const { billed, clock } = await living()
     const to = '2025-04-01T12:00:00Z'

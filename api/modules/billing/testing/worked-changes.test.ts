@@ -74,6 +74,8 @@ test.each(CASES)('$title', ({ rule, terms, events, lines }) => {
     billing: BILLING[terms.get('billing') ?? ''] ?? { type: 'MONTH', value: 1 },
     calendar: !terms.has('exact'),
     trial: terms.has('trial'),
+    terms: null,
+    template: null,
     plans: fees.map((id, place) => ({ id: `plan${place}`, prices: [{ ...price, id, amount: Number(id) * 10_000 }] })),
     deals: [],
     actions: actionsOf(events, moment),

@@ -136,6 +136,18 @@ describe('what decides about the events of a customer', () => {
   })
 })
 
+describe('the email of a customer', () => {
+  test('is cleared by null, by an empty text and by one of spaces, also when it is created', async () => {
+    const id = await idOf({ email: 'ada@example.com' })
+    for (const email of [null, '', ' \t ']) {
+      expect((await patch(id, { email: 'ada@example.com' })).body['email']).toBe('ada@example.com')
+      expect(await patch(id, { email })).toMatchObject({ status: 200, body: { email: null } })
+      expect(await create({ email })).toMatchObject({ status: 201, body: { email: null } })
+    }
+    expect(refusal(await patch(id, { email: 'ada' }))).toEqual([400, 'INVALID_FIELD', 'email'])
+  })
+})
+
 describe('a customer that is CLOSED', () => {
   test('takes nothing new, comes back, and is closed only when nothing of it runs', async () => {
     const live = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')

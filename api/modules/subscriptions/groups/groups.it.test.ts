@@ -59,6 +59,11 @@ describe('a group', () => {
     const group = (await newGroup({ owner_customer_id: owner })).body['id']
     expect((await subscribed({ [GROUP]: group }, owner)).status).toBe(201)
     expect((await subscribed({ [GROUP]: group }, child.body['id'])).status).toBe(201)
+    const listed = await a.call('GET', `${GROUPS}?owner_customer_id=${owner}&expand[]=owner_customer`)
+    expect(listed.body['data']).toMatchObject([{ id: group, owner_customer: { id: owner } }])
+    expect(
+      (await a.call('GET', `${GROUPS}?created_at=[2020-01-01T00:00:00Z,2020-02-01T00:00:00Z]`)).body['data'],
+    ).toEqual([])
     const stranger = await subscribed({ [GROUP]: group })
     expect(stranger.body).toMatchObject({ code: 'INVALID_FIELD', field: GROUP, resource_id: group })
     const foreign = (await subscribed()).body['id']

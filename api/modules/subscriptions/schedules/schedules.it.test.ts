@@ -270,6 +270,16 @@ describe('timeline', () => {
     }
   })
 
+  test('the start of a draft moves into the past, and is activated there', async () => {
+    const id = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z')
+    const move = (start_at: string) => tenant.call('PATCH', `${PATH}/${id}`, { start_at })
+    expect((await move('2025-11-20T00:00:00Z')).body).toMatchObject({
+      start_at: '2025-11-20T00:00:00Z',
+      status: 'DRAFT',
+    })
+    expect(await succeed(tenant, 'POST', `${PATH}/${id}/activate`)).toMatchObject({ status: 'ACTIVE' })
+  })
+
   test('or with the end of the earlier one, by set_next_start_at, while the later one is a draft', async () => {
     const earlier = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-06-01T00:00:00Z' })
     const later = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z', { end_at: '2026-12-01T00:00:00Z' })

@@ -14,6 +14,7 @@ const S = '/v1/pricing-plan-subscriptions'
 const H = '/v1/pricing-plan-schedules'
 const A = '/v1/seat-assignments'
 const C = '/v1/customers'
+const V = '/v1/pricing-plan-versions'
 
 /** A valid value of each member that does not go on top of a template. */
 const INIT_VALUES: Readonly<Record<string, unknown>> = {
@@ -79,6 +80,12 @@ export const REFUSED: readonly Refused[] = [
     'seller_details.seller_customer_id',
   ],
   [`POST ${S}`, { ...SUBSCRIPTION, customer_id: '{supplier}' }, 'INVALID_FIELD', 'variant'],
+  [
+    `POST ${S}`,
+    { ...SUBSCRIPTION, customer_id: '{supplier}', variant: 'SELF_BILLING', payment_acceptor_ids: ['{acceptor}'] },
+    'INVALID_FIELD',
+    'payment_acceptor_ids',
+  ],
   [`PATCH ${S}/{draft}`, { status: 'ACTIVE' }, 'INVALID_OPERATION', 'status'],
   [`PATCH ${S}/{draft}`, { status: 'CANCELLED' }, 'INVALID_OPERATION', 'status'],
   [`PATCH ${S}/{planned}`, { customer_id: '{child}', status: 'ACTIVE' }, 'INVALID_OPERATION', 'customer_id'],
@@ -231,6 +238,16 @@ export const REFUSED: readonly Refused[] = [
     'MISSING_FIELD',
     'pricing_plan_version_selector.version',
   ],
+  [
+    `POST ${H}`,
+    {
+      ...SCHEDULE,
+      pricing_plan_version_id: undefined,
+      pricing_plan_version_selector: { pricing_plan_id: '{plan}', pricing_plan_reference: 'another' },
+    },
+    'INVALID_FIELD',
+    'pricing_plan_version_selector.pricing_plan_reference',
+  ],
   [`POST ${H}`, { ...SCHEDULE, type: 'FREE' }, 'INVALID_FIELD', 'type'],
   [`POST ${H}`, { ...SCHEDULE, end_at: MAY }, 'INVALID_FIELD', 'end_at'],
   [`POST ${H}`, { ...SCHEDULE, approval_status: 'APPROVED' }, 'INVALID_FIELD', 'approval_status'],
@@ -372,4 +389,9 @@ export const REFUSED: readonly Refused[] = [
   [`POST ${C}`, { type: 'INDIVIDUAL', organization: {} }, 'INVALID_FIELD', 'organization'],
   [`POST ${C}`, { type: 'INDIVIDUAL', seller_details: {} }, 'INVALID_FIELD', 'seller_details'],
   [`POST ${C}/{other}/forget`, null, 'INVALID_OPERATION', 'status'],
+  // Moving all subscriptions of a version; more are in version-migrations.it.test.ts
+  [`POST ${V}/{version}/migrate`, { pricing_plan_version_id: '{version}' }, 'INVALID_FIELD', 'pricing_plan_version_id'],
+  [`POST ${V}/{unknown}/migrate`, { pricing_plan_version_id: '{version}' }, 'RESOURCE_NOT_FOUND'],
+  [`POST ${V}/{cardVersion}/migrate`, { pricing_plan_version_id: '{version}' }, 'INVALID_OPERATION'],
+  ['GET /v1/pricing-plan-version-migrations/{unknown}', null, 'RESOURCE_NOT_FOUND'],
 ]

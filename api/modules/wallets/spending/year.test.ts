@@ -6,7 +6,8 @@ import { decimal, decimalOfInteger, plain, sum } from '../../../../shared/decima
 import { instantOf } from '../../../../shared/time.ts'
 import { type InvoiceWindow, periodOf } from '../../billing/terms/windows.ts'
 import { billYear, type Closed, type YearFunds } from '../../billing/testing/year/bill-year.ts'
-import { DAY, randomOf, type Story, storyOf, YEAR_DAYS } from '../../billing/testing/year/story.ts'
+import { randomOf, storyOf } from '../../billing/testing/year/random-story.ts'
+import { DAY, type Story, YEAR_DAYS } from '../../billing/testing/year/story.ts'
 import { usesOf } from '../../invoices/wallet-uses.ts'
 import { Ledger } from '../testing/ledger.ts'
 

@@ -2,6 +2,7 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
 import type { Payers } from '../../../invoices/settlement/funds.ts'
+import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
@@ -14,7 +15,8 @@ import { resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
 import { exampleInputs, plainUsage } from '../example-inputs.ts'
-import { DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS } from './story.ts'
+import { PRODUCT_RULES } from './product-rules.ts'
+import { type Coupon, DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS } from './story.ts'
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
 
@@ -71,7 +73,7 @@ export function billYear(
 function nextWindow(story: Story, keys: ReadonlySet<string>, from: number) {
   let moment = from
   for (;;) {
-    const known = knownAt(story, moment)
+    const known = knownAt(story, moment, PRODUCT_RULES)
     const window = firstOpen(inputsOf(story, known), keys)
     const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, from)
     const action = story.actions.find(({ at: time }) => time > moment && time <= until)
@@ -80,7 +82,7 @@ function nextWindow(story: Story, keys: ReadonlySet<string>, from: number) {
       continue
     }
     if (window === null || window.cutoffAt > story.start + YEAR_DAYS * DAY) return null
-    return { window, known: knownAt(story, until) }
+    return { window, known: knownAt(story, until, PRODUCT_RULES) }
   }
 }
 
@@ -189,9 +191,30 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   pricing_currency: 'EUR',
   billing_period: null,
   ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
+  ...(phase.deal.coupons.length === 0 ? {} : { coupons: phase.deal.coupons.map(couponOf) }),
   ...(phase.refund ? { refund_advance_charges: true as const } : {}),
   ...(phase.trial ? { trial: true as const } : {}),
   ...(phase.realign ? { realign: true } : {}),
+})
+
+/** What a coupon takes off, and for how long. */
+export const givenBy = ({ percentage, cents, lasts }: Coupon) => ({
+  discount:
+    percentage === null
+      ? { type: 'AMOUNT' as const, amount: euro(cents, 2) }
+      : { type: 'PERCENTAGE' as const, percentage: String(percentage) },
+  duration: typeof lasts === 'string' ? { type: lasts } : { type: 'PERIOD' as const, period: lasts },
+})
+
+const couponOf = (coupon: Coupon): AppliedCoupon => ({
+  coupon_id: coupon.id,
+  coupon_name: coupon.id,
+  promotion_code_id: null,
+  promotion_code: null,
+  ...givenBy(coupon),
+  meter_value_reference: null,
+  limited_to: coupon.price === null ? null : { product_item_ids: [`item ${coupon.price}`] },
+  start_at: null,
 })
 
 /** The ids of a plan's pricing, of a price's item in it and of its config. */
@@ -247,7 +270,7 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
   }
 }
 
-/** A line in the form in which both sides are compared: kind, price, schedule, time and cents. */
+/** A line in the form in which both sides are compared: kind, price or coupon, schedule, time and cents. */
 export type YearLine = {
   readonly kind: string
   readonly price: string
@@ -262,10 +285,15 @@ export const linesOfYear = ({ invoice }: Closed): YearLine[] =>
   invoice.lines.flatMap(line => {
     const cents = Number(plain(decimal(line.amount_excluding_tax).times('100')))
     if (cents === 0) return []
+    const phase = line.pricing_plan_schedule_id ?? ''
+    const coupon = couponNamed(line.source)
+    if (coupon !== null) return [{ kind: 'COUPON', price: coupon, phase, start: 0, end: 0, cents }]
     const kind = line.source['refund_of_invoice_id'] === undefined ? line.kind : 'REFUND'
     const start = line.service_start === null ? 0 : at(line.service_start)
     const end = line.service_end === null ? 0 : at(line.service_end)
-    return [
-      { kind, price: line.pricing_item_config_id ?? '', phase: line.pricing_plan_schedule_id ?? '', start, end, cents },
-    ]
+    return [{ kind, price: line.pricing_item_config_id ?? '', phase, start, end, cents }]
   })
+
+/** The id of the coupon that made a line; null for any other line. */
+export const couponNamed = ({ clause }: Readonly<Record<string, unknown>>): string | null =>
+  /^\S+ coupon_discount\.\w+\.(\S+)$/.exec(String(clause ?? ''))?.[1] ?? null

@@ -52,11 +52,33 @@ export function addMonths(day: Day, months: number): Day {
   return Date.UTC(year, month + months, Math.min(date, last)) / DAY
 }
 
+/** 0 for a length in days. */
+export const monthsIn = ({ type, value }: Length): number =>
+  type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+/** How much the clocks of a zone are ahead of UTC. */
+function offsetAt(moment: number, zone: string): number {
+  const clock =
+    clocks.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+  clocks.set(zone, clock)
+  return Date.parse(`${clock.format(moment).replace(' ', 'T')}Z`) - moment
+}
+
+/** So many local days later, when the clocks say the same; the later time where they skip that. */
+export function sameTimeLater(moment: number, days: number, zone: string): number {
+  const shown = moment + offsetAt(moment, zone) + days * DAY
+  const [before, after] = [offsetAt(shown - 2 * DAY, zone), offsetAt(shown + 2 * DAY, zone)]
+  return (
+    [before, after].map(offset => shown - offset).find(time => time + offsetAt(time, zone) === shown) ?? shown - before
+  )
+}
+
 type Grid = { readonly zone: string; readonly start: number; readonly calendar: boolean }
 
 /** The period that contains a day, as its first day and the first day after it (semantics 0.3, 4.4). */
 export function periodAt({ zone, start, calendar }: Grid, { type, value }: Length, day: Day): [Day, Day] {
-  const months = type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0
+  const months = monthsIn({ type, value })
   const own = dayOf(start, zone)
   if (months === 0) {
     const days = type === 'WEEK' ? 7 * value : value

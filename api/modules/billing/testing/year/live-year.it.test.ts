@@ -1,10 +1,11 @@
 // A simulated year through the api: random customers in the time of test clocks are billed by the code that bills in LIVE, and what
-// they are billed is what the slow model says. One seed again: SEED=7; more of them: SEEDS=50.
+// they are billed is what the slow model says. One seed again: SEED=7; more of them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import { succeed } from '../billed-subscription.ts'
-import { endOfYear, faultsOfYear, ledgerFaults, numberFaults } from './live-faults.ts'
-import { type LiveYear, liveStory, liveYear, usageOfStories } from './live-year.ts'
+import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
+import { besideOf, liveStory } from './live-story.ts'
+import { liveYears, usageOfStories } from './live-year.ts'
 import type { Story } from './story.ts'
 
 const ONLY = process.env['SEED']
@@ -12,7 +13,12 @@ const SEEDS = process.env['SEEDS']
 const CUSTOMERS = 3
 /** Of the suite: seats, a pause, changes of plan with a refund, a cancellation taken back, own prices and included volumes. */
 const CHOSEN = 18
-const seeds = ONLY ? [Number(ONLY)] : SEEDS ? Array.from({ length: Number(SEEDS) }, (_, seed) => seed) : [CHOSEN]
+const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
+const seeds = ONLY
+  ? [Number(ONLY)]
+  : SEEDS
+    ? Array.from({ length: Number(SEEDS) }, (_, seed) => FIRST + seed)
+    : [CHOSEN]
 
 const stories = new Map<string, Story>()
 let api: ApiHarness
@@ -27,12 +33,18 @@ beforeAll(async () => {
 })
 afterAll(() => api?.close())
 
+/** The third customer of a seed has two subscriptions, which combine. */
+function storiesOf(seed: number, place: number): readonly [Story, ...Story[]] {
+  const story = liveStory(seed * CUSTOMERS + place)
+  return place === CUSTOMERS - 1 ? [story, besideOf(story)] : [story]
+}
+
 test.each(seeds)('a year of the customers of seed %i is billed as the rules say', async seed => {
   const faults: string[] = []
   for (let place = 0; place < CUSTOMERS; place += 1) {
-    const story = liveStory(seed * CUSTOMERS + place)
-    const year: LiveYear = await liveYear(tenant, story, stories, endOfYear({ story }))
-    faults.push(...(await faultsOfYear(api.sql, year)).map(fault => `customer ${place}: ${fault}`))
+    const own = storiesOf(seed, place)
+    const years = await liveYears(tenant, own, { stories, until: endOfYears(own) })
+    faults.push(...(await faultsOfYears(api.sql, years)).map(fault => `customer ${place}: ${fault}`))
   }
   const { platformId } = tenant.tenant
   faults.push(...(await numberFaults(api.sql, platformId)), ...(await ledgerFaults(api.sql, platformId)))

@@ -1,45 +1,30 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
 import { dayOf, type Length, periodAt } from './calendar.ts'
-import { type Closing, type Cut, closingsOf, FAR, type Span, spansOf } from './closings.ts'
+import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
+import { type Books, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
+import { applyClauses } from './slow-clauses.ts'
 import type { Phase, Price, Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
-export type Expected = { readonly cutoff: number; readonly lines: ReadonlyMap<string, number> }
-
-/** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */
-type Period = Cut & { readonly fullDays: number; readonly charged: number }
-type Ahead = {
-  readonly phase: string
-  readonly price: Price
-  readonly span: Span
-  readonly paidDays: readonly number[]
-  readonly cents: number
-}
-type Books = {
-  /** By price, phase and start: what was charged ahead, with the seats of each part. */
-  readonly charged: Map<string, { readonly at: number; readonly seats: number }[]>
-  readonly ahead: Ahead[]
-  /** Of a period, the net of its charges and what was added to reach its minimum. */
-  readonly periods: Map<string, { net: number; added: number; end: number; days: number }>
-  /** Of closed usage: what was counted and charged. */
-  readonly usage: Map<
-    string,
-    { readonly phase: Phase; readonly price: Price; readonly period: Period; quantity: number; cents: number }
-  >
+export type Expected = {
+  readonly cutoff: number
+  /** Whether it is the first one, which collects no time. */
+  readonly isFirst: boolean
+  /** Whether all that it charges is charged ahead. */
+  readonly onlyAhead: boolean
+  readonly lines: ReadonlyMap<string, number>
 }
 
 export function expectedYear(story: Story): Expected[] {
-  const books: Books = { charged: new Map(), ahead: [], periods: new Map(), usage: new Map() }
-  return closingsOf(story).map(closing => ({
-    cutoff: closing.cutoff,
-    lines: new Invoice(story, closing, books).lines(),
-  }))
+  const books = emptyBooks()
+  return closingsOf(story).map(closing => new Invoice(story, closing, books).expected())
 }
 
 class Invoice {
-  private readonly made = new Map<string, number>()
+  private readonly lines = new Lines()
+  private readonly entries: Entry[] = []
   private readonly story: Story
   private readonly closing: Closing
   private readonly books: Books
@@ -49,28 +34,26 @@ class Invoice {
     this.books = books
   }
 
-  lines(): ReadonlyMap<string, number> {
-    this.lateUsage()
-    for (const phase of this.closing.known.phases) {
+  expected(): Expected {
+    const { story, closing, books, lines } = this
+    const late = this.lateUsage()
+    for (const phase of closing.known.phases) {
       for (const price of phase.plan.prices) this.charge(phase, price)
     }
+    const charged = [...this.entries]
+    // What is refunded was charged by earlier invoices.
     this.refunds()
-    return new Map([...this.made].filter(([, value]) => value !== 0))
+    applyClauses([...charged, ...late], { story, closing, books, lines })
+    return {
+      cutoff: closing.cutoff,
+      isFirst: closing.from === null,
+      onlyAhead: late.length === 0 && charged.every(({ price }) => price.inAdvance),
+      lines: lines.all(),
+    }
   }
 
-  private add(kind: string, price: Price, phase: string, { start, end }: Span, value: number): void {
-    const key = `${kind} ${price.id} ${phase} ${start}..${end}`
-    this.made.set(key, (this.made.get(key) ?? 0) + value)
-  }
-
-  /** The charged days from one moment to another: the first day counts, the last does not, paused days do not. */
-  private days({ start, end }: Span): number[] {
-    const { zone } = this.story
-    const days: number[] = []
-    const paused = (day: number): boolean =>
-      this.closing.known.pauses.some(pause => dayOf(pause.start, zone) <= day && day < dayOf(pause.end, zone))
-    for (let day = dayOf(start, zone); day < dayOf(end, zone); day += 1) if (!paused(day)) days.push(day)
-    return days
+  private days(span: Span): number[] {
+    return chargedDays(this.story, this.closing, span)
   }
 
   private charge(phase: Phase, price: Price): void {
@@ -85,7 +68,8 @@ class Invoice {
       const [first] = spansOf(this.story, known, this.story.billing, { start: phase.start, end })
       if (!first) return
       this.books.charged.set(key, [])
-      this.add('REVENUE', price, phase.id, first, rounded(cents(price.amount)))
+      const period = { ...first, fullDays: 1, charged: 1 }
+      this.entry(phase, price, period, [{ span: first, cents: rounded(cents(price.amount)) }])
       return
     }
     for (const span of spansOf(
@@ -110,7 +94,7 @@ class Invoice {
       const quantity = this.used(period)
       const value = usagePrice(price, this.beyond(phase, price, period, quantity))
       this.books.usage.set(`${price.id} ${phase.id} ${period.start}`, { phase, price, period, quantity, cents: value })
-      this.period(phase, price, period, [{ span: period, cents: value }])
+      this.entry(phase, price, period, [{ span: period, cents: value }])
       return
     }
     const parts: { span: Span; cents: number }[] = []
@@ -123,7 +107,7 @@ class Invoice {
       parts.push({ span, cents: rounded(soFar) - billed })
       billed = rounded(soFar)
     }
-    this.period(phase, price, period, parts)
+    this.entry(phase, price, period, parts)
   }
 
   private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {
@@ -139,7 +123,7 @@ class Invoice {
       return { span, cents: rounded(this.worth(price, seats, days.length, period)), days }
     })
     const due = price.kind === 'SEATS' ? parts.filter(({ days }) => days.length > 0) : parts
-    if (due.length > 0) this.period(phase, price, period, due)
+    if (due.length > 0) this.entry(phase, price, period, due)
   }
 
   /** The seats of a period that are not paid for yet, each number with when they come; notes them as charged. */
@@ -196,42 +180,14 @@ class Invoice {
     }))
   }
 
-  /** The lines of charges of one period, with what discounts and a minimum make of them. */
-  private period(
+  private entry(
     phase: Phase,
     price: Price,
     period: Period,
-    parts: readonly { span: Span; cents: number; days?: number[] }[],
-    before = 0,
+    parts: readonly { readonly span: Span; readonly cents: number }[],
   ): void {
-    for (const { span, cents: value } of parts) this.add('REVENUE', price, phase.id, span, value)
-    const total = parts.reduce((sum, part) => sum + part.cents, 0)
-    // Late usage: the discount of the whole, rounded once, less that of what was billed before.
-    const off = (of: number): number => (of > 0 ? rounded(ratio(of * (price.discount ?? 0), 100)) : 0)
-    const discount = off(before + total) - off(before)
-    this.add('DISCOUNT', price, phase.id, period, -discount)
-    for (const { span, cents: value, days = [] } of parts) {
-      if (!price.inAdvance) continue
-      const own = parts.length === 1 || total === 0 ? discount : rounded(ratio(discount * value, total))
-      this.books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents: value - own })
-    }
-    if (price.minimum === null) return
-    const key = `${price.id} ${phase.id} ${period.start}`
-    const sofar = this.books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
-    this.books.periods.set(key, sofar)
-    // A rise of seats in a period that was paid ahead and then cut short or paused: the rules do not say what its
-    // minimum is.
-    if (sofar.end !== period.end || sofar.days !== period.charged) {
-      this.add('COMMITMENT', price, phase.id, period, Number.NaN)
-      return
-    }
-    sofar.net += total - discount
-    const owed = rounded(ratio(price.minimum * period.charged, period.fullDays))
-    const missing = Math.max(0, owed - sofar.net) - sofar.added
-    sofar.added += missing
-    this.add('COMMITMENT', price, phase.id, period, missing)
-    if (price.inAdvance && missing !== 0)
-      this.books.ahead.push({ phase: phase.id, price, span: period, paidDays: this.days(period), cents: missing })
+    const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span) }))
+    this.entries.push({ phase, price, period, parts: charged, before: null })
   }
 
   /** What has arrived by now of what was used in a time. */
@@ -258,7 +214,8 @@ class Invoice {
   }
 
   /** More usage of closed time is charged as if it had come in time; less is not given back. */
-  private lateUsage(): void {
+  private lateUsage(): Entry[] {
+    const late: Entry[] = []
     for (const unit of this.books.usage.values()) {
       const quantity = this.used(unit.period)
       if (quantity <= unit.quantity) continue
@@ -266,8 +223,10 @@ class Invoice {
       const before = unit.cents
       unit.quantity = quantity
       unit.cents = value
-      this.period(unit.phase, unit.price, unit.period, [{ span: unit.period, cents: value - before }], before)
+      const { phase, price, period } = unit
+      late.push({ phase, price, period, parts: [{ span: period, days: [], cents: value - before }], before })
     }
+    return late
   }
 
   /** What was charged for the days left when a phase, or the subscription, ends with a refund. */
@@ -284,7 +243,8 @@ class Invoice {
         if (id !== phase.id || moment >= span.end || paidDays.length === 0) continue
         const start = Math.max(moment, span.start)
         const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
-        this.add('REFUND', price, id, { start, end: span.end }, -rounded(ratio(paid * left, paidDays.length)))
+        const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
+        this.lines.add('REFUND', `${price.id} ${id}`, { start, end: span.end }, -back)
       }
     }
   }

@@ -1,0 +1,127 @@
+// What a simulated year sells, made through the api.
+import { succeed } from '../../../../testing/calls.ts'
+import type { TestTenant } from '../../../../testing/harness.ts'
+import { configOf, givenBy } from './bill-year.ts'
+import type { Coupon, Plan, Story } from './story.ts'
+
+const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
+
+type Item = { readonly product: string; readonly item: string }
+export type Sold = { readonly plan: string; readonly version: string }
+/** What a story sells, by the names of the story. */
+export type Catalog = {
+  readonly calculation: string
+  readonly seatItem: Item
+  readonly sold: readonly Sold[]
+  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>` and `product <price>`. */
+  readonly ids: Map<string, string>
+  /** The names of prices and coupons, by their ids. */
+  readonly names: Map<string, string>
+}
+
+export function idIn({ ids }: Pick<Catalog, 'ids'>, name: string): string {
+  const id = ids.get(name)
+  if (id === undefined) throw new Error(`${name} is not in the catalog`)
+  return id
+}
+
+/** The catalog of a story, with a meter and a group of plans of its own. */
+export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Catalog> {
+  const { seed } = tenant
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const active = { status: 'ACTIVE' }
+  const value = await post('meter-values', {
+    reference: seed.unique('units'),
+    name: 'Units',
+    type: 'NUMBER',
+    ...active,
+  })
+  const meter_values = [{ id: value['id'], required: true }]
+  const meter = await post('meters', { reference: seed.unique('meter'), meter_values, ...active })
+  const calculation = await post('meter-value-calculations', {
+    reference: seed.unique('sum'),
+    calculation_type: 'SUM',
+    meter_id: meter['id'],
+    meter_value_id: value['id'],
+  })
+  const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' })
+  const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
+  const sold: Sold[] = []
+  for (const plan of story.plans) sold.push(await sell(tenant, plan, { calculation: calculation['id'], seatItem, ids }))
+  const catalog = { calculation: calculation['id'], seatItem, sold, ids, names }
+  for (const { id } of story.plans.flatMap(({ prices }) => prices)) names.set(idIn(catalog, `config ${id}`), id)
+  await post('pricing-plan-groups', {
+    reference: seed.unique('tiers'),
+    ...active,
+    pricing_plan_ids: sold.map(({ plan }) => plan),
+    upgrade_type: 'IMMEDIATE_PRO_RATA',
+    downgrade_type: 'IMMEDIATE_PRO_RATA',
+  })
+  return catalog
+}
+
+/** Makes a coupon, and gives its id. */
+export async function makeCoupon(tenant: TestTenant, catalog: Catalog, coupon: Coupon): Promise<string> {
+  const limited =
+    coupon.price === null ? {} : { limited_to: { product_item_ids: [idIn(catalog, `product ${coupon.price}`)] } }
+  const { id } = await succeed(tenant, 'POST', '/v1/coupons', {
+    reference: tenant.seed.unique('coupon'),
+    name: coupon.id,
+    status: 'ACTIVE',
+    ...givenBy(coupon),
+    ...limited,
+  })
+  catalog.names.set(id, coupon.id)
+  return id
+}
+
+/** An item of a product of its own. */
+async function newItem(tenant: TestTenant, body: object): Promise<Item> {
+  const { seed } = tenant
+  const product = await succeed(tenant, 'POST', '/v1/products', {
+    reference: seed.unique('product'),
+    name: 'Product',
+    status: 'ACTIVE',
+  })
+  const item = await succeed(tenant, 'POST', '/v1/product-items', {
+    reference: seed.unique('item'),
+    product_id: product['id'],
+    status: 'ACTIVE',
+    ...body,
+  })
+  return { product: product['id'], item: item['id'] }
+}
+
+/** A plan of the story in the catalog; `ids` gets those of its prices. */
+async function sell(
+  tenant: TestTenant,
+  plan: Plan,
+  { calculation, seatItem, ids }: Pick<Catalog, 'calculation' | 'seatItem' | 'ids'>,
+): Promise<Sold> {
+  const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const { seed } = tenant
+  const items: Item[] = []
+  for (const { id: name, kind } of plan.prices) {
+    const counted = kind === 'USAGE' ? { usage_based: { meter_value_calculation_id: calculation } } : {}
+    items.push(kind === 'SEATS' ? seatItem : await newItem(tenant, { name, model_type: MODELS[kind], ...counted }))
+  }
+  const { id } = await post('pricing-plans', { reference: seed.unique('plan'), name: plan.id })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: id })
+  const pricing = await post('pricings', {
+    pricing_plan_version_id: version['id'],
+    name: plan.id,
+    product_ids: items.map(({ product }) => product),
+    items: plan.prices.map((price, index) => {
+      const { id: _, ...config } = configOf(price)
+      return { product_item_ids: [items[index]?.item], configs: [config] }
+    }),
+  })
+  ids.set(`pricing ${plan.id}`, pricing['id'])
+  for (const [index, price] of plan.prices.entries()) {
+    ids.set(`item ${price.id}`, pricing['items'][index].id)
+    ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
+    ids.set(`product ${price.id}`, items[index]?.item ?? '')
+  }
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  return { plan: id, version: version['id'] }
+}

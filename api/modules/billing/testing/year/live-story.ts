@@ -1,0 +1,133 @@
+// The story of a seed as far as requests give it: what the api does not sell, or would change afterwards, is left out.
+import { storyOf } from './random-story.ts'
+import type { Action, Deal, Kind, Plan, Price, Story } from './story.ts'
+
+const BASE_FEE: Price = {
+  id: 'base',
+  kind: 'FEE',
+  inAdvance: true,
+  amount: 100_000,
+  above: null,
+  billing: null,
+  pricing: null,
+  minimum: null,
+  discount: null,
+}
+
+/**
+ * The story of a seed, as far as requests give it here: prices that follow the periods of the subscription, seats of one item that
+ * every plan sells or none does, and usage that arrives in time. The simulation in pure code has the rest.
+ */
+export const liveStory = (seed: number): Story => asLive(storyOf(seed))
+
+/**
+ * The story of another subscription of the same customer, in periods that end at the same moments as far as that is possible. Its things have
+ * names of their own.
+ */
+export function besideOf(story: Story): Story {
+  const { zone, billing, calendar } = story
+  const other = storyOf(story.seed + 500_000_009)
+  // Of EXACT subscriptions those that begin together are billed together.
+  const moved = calendar ? 0 : story.start - other.start
+  const later = (time: number): number => time + moved
+  const named = (id: string): string => `other-${id}`
+  const plans = other.plans.map(({ id, prices }) => ({
+    id: named(id),
+    prices: prices.map(price => ({ ...price, id: named(price.id) })),
+  }))
+  const deals = other.deals.map(({ amounts, included, coupons }) => ({
+    amounts: new Map([...amounts].map(([id, amount]) => [named(id), amount])),
+    included: included.map(each => ({
+      ...each,
+      price: named(each.price),
+      start: later(each.start),
+      end: each.end === null ? null : later(each.end),
+    })),
+    coupons: coupons.map(each => ({
+      ...each,
+      id: named(each.id),
+      price: each.price === null ? null : named(each.price),
+    })),
+  }))
+  const actions = other.actions.flatMap((action): Action[] => {
+    const at = later(action.at)
+    switch (action.type) {
+      // Where a period ends depends on it.
+      case 'CANCEL':
+        return []
+      case 'UNDO':
+        return other.terms ? [{ ...action, at }] : []
+      case 'PAUSE':
+        return [{ ...action, at, start: later(action.start), end: later(action.end) }]
+      case 'SEAT': {
+        const { start, end } = action.seat
+        return [{ ...action, at, seat: { start: later(start), end: end === null ? null : later(end) } }]
+      }
+      default:
+        return [{ ...action, at }]
+    }
+  })
+  return asLive({
+    ...other,
+    zone,
+    billing,
+    calendar,
+    start: later(other.start),
+    plans,
+    deals,
+    actions: actions.map(action => (action.type === 'PLAN' ? { ...action, realign: false } : action)),
+    usage: other.usage.map(({ time, versions }) => ({ time: later(time), versions })),
+  })
+}
+
+function asLive(story: Story): Story {
+  const withSeats = story.actions.some(({ type }) => type === 'SEAT')
+  const plans = story.plans.map(({ id, prices }): Plan => {
+    const place = Math.max(
+      0,
+      prices.findIndex(({ kind }) => kind === 'SEATS'),
+    )
+    const kindAt = (index: number, kind: Kind): Kind =>
+      withSeats && index === place ? 'SEATS' : kind === 'SEATS' ? 'FEE' : kind
+    const followed = prices.map((price, index): Price => {
+      const kind = kindAt(index, price.kind)
+      const above = kind === 'USAGE' ? price.above : null
+      const inAdvance = kind === 'ONCE' || (kind !== 'USAGE' && price.inAdvance)
+      const clauses = kind === 'ONCE' ? { minimum: null, discount: null } : {}
+      return { ...price, kind, inAdvance, above, billing: null, pricing: null, ...clauses }
+    })
+    // The first invoice has something to charge: one of nothing is not made, and what comes later in its period would be on it.
+    const base = { ...BASE_FEE, id: `${BASE_FEE.id}-${story.plans[0]?.id}` }
+    return { id, prices: id === story.plans[0]?.id ? [...followed, base] : followed }
+  })
+  const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
+  // A coupon of the seats is of all prices of their item: those of each schedule.
+  const deals: Deal[] = story.deals.map(deal => ({
+    ...deal,
+    coupons: deal.coupons.filter(({ price }) => price === null || kinds.get(price) !== 'SEATS'),
+  }))
+  let current = story.template?.plan ?? 0
+  let place = story.template ? 1 : 0
+  const actions = story.actions.map((action): Action => {
+    if (action.type !== 'PLAN') return action
+    // change-plan is what refunds, and it takes another plan than the one of now.
+    const refund = action.refund && action.plan !== current
+    current = action.plan
+    place += 1
+    const own = deals[place]
+    // What change-plan makes is ACTIVE at once, and prices are overridden in drafts.
+    if (refund && own) deals[place] = { ...own, amounts: new Map() }
+    // change-plan takes no new billing day.
+    return { ...action, refund, realign: action.realign && !refund }
+  })
+  return {
+    ...story,
+    plans,
+    deals,
+    actions,
+    usage: story.usage.map(({ time, versions: [first] }) => ({
+      time,
+      versions: [{ arrives: time, quantity: first?.quantity ?? 1 }],
+    })),
+  }
+}

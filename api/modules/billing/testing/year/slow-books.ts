@@ -1,0 +1,73 @@
+// What the slow model keeps: the periods of prices, what invoices charge of them, and what was charged before.
+import { dayOf } from './calendar.ts'
+import type { Closing, Cut, Span } from './closings.ts'
+import type { Phase, Price, Story } from './story.ts'
+
+/** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */
+export type Period = Cut & { readonly fullDays: number; readonly charged: number }
+
+/** A line that is charged; `cents` is what is left of it after every clause so far. */
+export type Part = { readonly span: Span; readonly days: readonly number[]; cents: number }
+/** What an invoice charges of one period of a price. */
+export type Entry = {
+  readonly phase: Phase
+  readonly price: Price
+  readonly period: Period
+  readonly parts: readonly Part[]
+  /** Of late usage: what was billed of the period before, and null of anything else. */
+  readonly before: number | null
+}
+
+type Ahead = {
+  readonly phase: string
+  readonly price: Price
+  readonly span: Span
+  readonly paidDays: readonly number[]
+  readonly cents: number
+}
+export type Books = {
+  /** By price, phase and start: what was charged ahead, with the seats of each part. */
+  readonly charged: Map<string, { readonly at: number; readonly seats: number }[]>
+  readonly ahead: Ahead[]
+  /** Of a period, the net of its charges and what was added to reach its minimum. */
+  readonly periods: Map<string, { net: number; added: number; readonly end: number; readonly days: number }>
+  /** Of closed usage: what was counted and charged. */
+  readonly usage: Map<
+    string,
+    { readonly phase: Phase; readonly price: Price; readonly period: Period; quantity: number; cents: number }
+  >
+  /** On which closing a coupon for one invoice was taken. */
+  readonly redeemed: Map<string, number>
+}
+
+export const emptyBooks = (): Books => ({
+  charged: new Map(),
+  ahead: [],
+  periods: new Map(),
+  usage: new Map(),
+  redeemed: new Map(),
+})
+
+/** Cents by line, of one invoice. */
+export class Lines {
+  private readonly made = new Map<string, number>()
+
+  add(kind: string, of: string, { start, end }: Span, value: number): void {
+    const key = `${kind} ${of} ${start}..${end}`
+    this.made.set(key, (this.made.get(key) ?? 0) + value)
+  }
+
+  /** Those that are not zero. */
+  all(): ReadonlyMap<string, number> {
+    return new Map([...this.made].filter(([, value]) => value !== 0))
+  }
+}
+
+/** The charged days from one moment to another: the first day counts, the last does not, paused days do not. */
+export function chargedDays({ zone }: Story, { known }: Closing, { start, end }: Span): number[] {
+  const paused = (day: number): boolean =>
+    known.pauses.some(pause => dayOf(pause.start, zone) <= day && day < dayOf(pause.end, zone))
+  const days: number[] = []
+  for (let day = dayOf(start, zone); day < dayOf(end, zone); day += 1) if (!paused(day)) days.push(day)
+  return days
+}

@@ -1,0 +1,139 @@
+// What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
+import { dayOf, startOfDay } from './calendar.ts'
+import type { Closing, Span } from './closings.ts'
+import { laterBy } from './own-rules.ts'
+import { ratio, rounded } from './ratio.ts'
+import { type Books, chargedDays, type Entry, type Lines, type Part } from './slow-books.ts'
+import type { Coupon, Phase, Story } from './story.ts'
+
+type On = {
+  readonly story: Story
+  readonly closing: Closing
+  readonly books: Books
+  readonly lines: Lines
+}
+
+const NOWHEN: Span = { start: 0, end: 0 }
+const sumOf = (parts: readonly Part[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
+const partOf = (cents: number, percentage: number): number => rounded(ratio(cents * percentage, 100))
+
+type Counting = { readonly phase: Phase; readonly coupon: Coupon }
+type Reached = { readonly entry: Entry; readonly added: Part | null }
+
+/** Discounts of prices, coupons that are limited, minimums, and then coupons of everything; what was paid ahead is noted. */
+export function applyClauses(entries: readonly Entry[], on: On): void {
+  for (const entry of entries) discount(entry, on)
+  const counting = on.closing.known.phases.flatMap(phase =>
+    phase.deal.coupons.filter(coupon => counts(coupon, phase, entries, on)).map(coupon => ({ phase, coupon })),
+  )
+  for (const each of counting.filter(({ coupon }) => coupon.price !== null)) redeemLimited(each, entries, on)
+  const reached = entries.map(entry => ({ entry, added: minimumOf(entry, on) }))
+  for (const { phase, coupon } of counting.filter(each => each.coupon.price === null)) {
+    const own = reached.filter(({ entry }) => entry.phase.id === phase.id)
+    const parts = [...own.flatMap(({ entry }) => entry.parts), ...own.flatMap(({ added }) => added ?? [])]
+    redeem(coupon, phase, { parts, lines: on.lines })
+  }
+  for (const each of reached) note(each, on)
+}
+
+/** Adds the charges, and takes the discount of their price off them. */
+function discount({ phase, price, period, parts, before }: Entry, { lines }: On): void {
+  for (const { span, cents } of parts) lines.add('REVENUE', `${price.id} ${phase.id}`, span, cents)
+  // Late usage: the discount of the whole, rounded once, less that of what was billed before.
+  const of = (cents: number): number => (cents > 0 ? partOf(cents, price.discount ?? 0) : 0)
+  const off = of((before ?? 0) + sumOf(parts)) - of(before ?? 0)
+  if (before === null) take(parts, off, [price.discount ?? 0, 100])
+  else for (const part of parts) part.cents -= off
+  lines.add('DISCOUNT', `${price.id} ${phase.id}`, period, -off)
+}
+
+/** A percentage is of each period, an amount of everything but late usage. */
+function redeemLimited({ phase, coupon }: Counting, entries: readonly Entry[], { lines }: On): void {
+  const own = entries.filter(entry => entry.phase.id === phase.id && entry.price.id === coupon.price)
+  const inTime = own.filter(({ before }) => before === null).flatMap(({ parts }) => parts)
+  const groups = coupon.percentage === null ? [inTime] : own.map(({ parts }) => parts)
+  for (const parts of groups) redeem(coupon, phase, { parts, lines })
+}
+
+/** What is left of it was paid ahead, and is refunded by its days. */
+function note({ entry: { phase, price, parts }, added }: Reached, { books }: On): void {
+  if (!price.inAdvance || price.kind === 'ONCE') return
+  for (const { span, days, cents } of added ? [...parts, added] : parts)
+    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents })
+}
+
+/** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */
+function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story, closing, books }: On): boolean {
+  const { from, cutoff, ahead } = closing
+  if (cutoff < phase.start) return false
+  const charges = entries.filter(({ before }) => before === null)
+  if (coupon.lasts === 'FOREVER') return true
+  if (coupon.lasts === 'ONE_TIME') {
+    const key = `${coupon.id} ${phase.id}`
+    if (charges.length > 0 && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
+    return books.redeemed.get(key) === cutoff
+  }
+  const paysAhead = ahead > cutoff && charges.some(({ price }) => price.inAdvance)
+  const paid = paysAhead ? cutoff : (from ?? cutoff)
+  // One that begins with the billing periods ends at a midnight, as they do; any other at its time of the day.
+  const begins = dayOf(phase.start, story.zone)
+  const endsAtMidnight = phase.start === story.start || phase.realign || phase.start === startOfDay(begins, story.zone)
+  const paidDay = dayOf(paid, story.zone)
+  const lastDay = laterBy(begins, coupon.lasts)
+  return endsAtMidnight ? paidDay < lastDay : paidDay <= lastDay
+}
+
+function redeem(
+  { id, percentage, cents }: Coupon,
+  phase: Phase,
+  { parts, lines }: { readonly parts: readonly Part[]; readonly lines: Lines },
+): void {
+  const base = sumOf(parts)
+  if (base <= 0) return
+  if (Number.isNaN(base)) {
+    lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, Number.NaN)
+    for (const part of parts) part.cents = Number.NaN
+    return
+  }
+  const off = percentage === null ? Math.min(cents, base) : partOf(base, percentage)
+  take(parts, off, percentage === null ? [off, base] : [percentage, 100])
+  lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, -off)
+}
+
+/**
+ * Takes an amount off lines, of each cent of them the part `[over, under]`: rounded down, and what is left of the amount goes to the largest
+ * remainders, the first line first.
+ */
+function take(parts: readonly Part[], amount: number, [over, under]: readonly [number, number]): void {
+  if (amount === 0) return
+  const wanted = parts.map((part, place) => {
+    const exact = part.cents * over
+    const down = Math.floor(exact / under)
+    return { part, place, down, rest: exact - down * under }
+  })
+  const left = amount - wanted.reduce((sum, { down }) => sum + down, 0)
+  const inOrder = wanted.toSorted((a, b) => b.rest - a.rest || a.place - b.place)
+  for (const [place, { part, down }] of inOrder.entries())
+    part.cents -= down + Math.floor(left / parts.length) + (place < left % parts.length ? 1 : 0)
+}
+
+/** What is missing of the minimum of a period, after what earlier invoices charged of it. */
+function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
+  if (price.minimum === null) return null
+  const of = `${price.id} ${phase.id}`
+  const key = `${of} ${period.start}`
+  const sofar = books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
+  books.periods.set(key, sofar)
+  const days = chargedDays(story, closing, period)
+  // A rise of seats in a period that was paid ahead and then cut short or paused: the rules do not say what its minimum is.
+  if (sofar.end !== period.end || sofar.days !== period.charged) {
+    lines.add('COMMITMENT', of, period, Number.NaN)
+    return { span: period, days, cents: Number.NaN }
+  }
+  sofar.net += sumOf(parts)
+  const owed = rounded(ratio(price.minimum * period.charged, period.fullDays))
+  const missing = Math.max(0, owed - sofar.net) - sofar.added
+  sofar.added += missing
+  lines.add('COMMITMENT', of, period, missing)
+  return { span: period, days, cents: missing }
+}
