@@ -17,6 +17,7 @@ export const MENU: readonly string[] = [
   'concepts',
   'pricing-models',
   'first-calls',
+  'test-clocks',
   'api-guide',
   'errors',
   'codes',

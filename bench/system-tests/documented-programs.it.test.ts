@@ -64,6 +64,15 @@ describe('the quick start', () => {
   })
 })
 
+describe('a year by test clock', () => {
+  const page = 'docs/test-clocks.md'
+  test.runIf(hasShell)('prints what it says', () => {
+    const args = ['--norc', '-euo', 'pipefail', '-c', blocksOf(page, 'sh').join('\n')]
+    const printed = run({ program: 'bash', args, env: { DATA_DIR: folder } })
+    expect(printed).toMatch(patternOf(blocksOf(page, 'text').join('')))
+  })
+})
+
 describe('first calls', () => {
   const page = 'docs/first-calls.md'
   const [printed = ''] = blocksOf(page, 'text')
