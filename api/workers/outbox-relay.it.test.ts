@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../../shared/testing/post
 import { systemClock } from '../../shared/time.ts'
 import { verifyChains } from '../modules/accounts/audit/verify-chains.ts'
 import { type RelayDeps, relayBatch } from './outbox-relay.ts'
-import { on, type Reaction } from './reaction.ts'
+import { on, onHeads, type Reaction } from './reaction.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -46,7 +46,7 @@ async function session(): Promise<pg.Client> {
 const relay = (more: Partial<RelayDeps> = {}) =>
   relayBatch({ database, reactions: [], failpoints: createFailpoints(''), ...more })
 
-const onThings = (react: Reaction['react']): Reaction[] => [on(['METER.UPDATED'], react)]
+const onThings = (react: Parameters<typeof on>[1]): Reaction[] => [on(['METER.UPDATED'], react)]
 
 let counter = 0
 /** Writes one change of `objectId` in the transaction `client` is in; `data.n` tells changes apart. */
@@ -189,9 +189,19 @@ test('a reaction gets the changes of its own types, in their order, and a batch 
       seen.push([type, ...rows.map(row => `${row.object_id}${row.data.n}`)])
     }),
   )
+  // One that does not read the resources gets none.
+  const heads = onHeads(['METER.UPDATED'], async (_tx, rows) => {
+    seen.push(rows.map(row => `${row.object_id} ${'data' in row}`))
+  })
   for (const n of [1, 2]) await change(owner, 'z', n)
-  await until(async () => (await relay({ reactions })) === 2)
-  expect(seen).toEqual([['METER.UPDATED', 'z1', 'z2']])
+  await until(async () => (await relay({ reactions: [...reactions, heads] })) === 2)
+  expect(seen).toEqual([
+    ['METER.UPDATED', 'z1', 'z2'],
+    ['z false', 'z false'],
+  ])
+  await change(owner, 'z', 3)
+  await until(async () => (await relay({ reactions: [heads] })) === 1)
+  expect(seen.slice(2)).toEqual([['z false']])
 })
 
 test('an audit record says who changed which fields, also of a row that still holds the whole former resource', async () => {

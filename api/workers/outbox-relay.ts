@@ -59,11 +59,7 @@ export async function relayBatch({ database, reactions, failpoints }: RelayDeps)
       rows.map(row => audited(row, bodies.get(row.id))),
       positions,
     )
-    await runReactions(
-      tx,
-      reactions,
-      rows.flatMap(({ id }) => bodies.get(id) ?? []),
-    )
+    await runReactions(tx, reactions, { heads: rows, bodies })
     await failpoints('relay.before-commit')
     return rows.length
   })
@@ -93,7 +89,7 @@ async function readReleasable(tx: SystemTransaction): Promise<Releasable[]> {
 /** A change whose fields are not known (`changed_fields` null) was written before they were kept. */
 type Releasable = ChangeHead & { readonly changed_fields: string[] | null; readonly is_update: boolean }
 
-/** The resources of those changes of a batch that a reaction wants, or whose fields are not known, by id. */
+/** The resources of those changes of a batch that a reaction reads, or whose fields are not known, by id. */
 async function readBodies(
   tx: SystemTransaction,
   rows: readonly Releasable[],
@@ -101,7 +97,8 @@ async function readBodies(
 ): Promise<Map<string, OutboxRow>> {
   const wanted = rows.filter(
     ({ type, changed_fields, is_update }) =>
-      (is_update && changed_fields === null) || reactions.some(({ types }) => types.has(type)),
+      (is_update && changed_fields === null) ||
+      reactions.some(({ types, reads }) => reads === 'CHANGES' && types.has(type)),
   )
   if (wanted.length === 0) return new Map()
   const keys = wanted.map(({ platform_id, environment, id }) => ({ platform_id, environment, id }))

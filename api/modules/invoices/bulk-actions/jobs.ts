@@ -6,7 +6,7 @@ import type { Environment } from '../../../../shared/tenant.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { on } from '../../../workers/reaction.ts'
+import { onHeads } from '../../../workers/reaction.ts'
 import type { EngineDeps } from '../tax/answers/query-engine.ts'
 import { type BulkDeps, runBulkAction } from './run-bulk-action.ts'
 
@@ -26,7 +26,7 @@ const queueActions = (tx: SystemTransaction, due: readonly DueAction[]): Promise
   )
 
 export const bulkActionReactions = [
-  on(['BULK_ACTION.CREATED'], (tx, rows) =>
+  onHeads(['BULK_ACTION.CREATED'], (tx, rows) =>
     queueActions(
       tx,
       rows.map(({ platform_id, environment, object_id }) => ({ platform_id, environment, id: object_id })),

@@ -244,7 +244,8 @@ test('a change queues its job, and a letter whose job was lost gets one again', 
   /** What the relay does with the changes of an invoice, and then the queue with its jobs. */
   const relay = async ({ id }: Issued) => {
     const rows = (await noticesOf(api, id)) as OutboxRow[]
-    await asSystem(worker, 'find-lost-invoice-emails', tx => runReactions(tx, emailReactions, rows))
+    const changes = { heads: rows, bodies: new Map<string, OutboxRow>() }
+    await asSystem(worker, 'find-lost-invoice-emails', tx => runReactions(tx, emailReactions, changes))
     const jobs = await queued()
     await api.sql('delete from graphile_worker._private_jobs')
     return jobs

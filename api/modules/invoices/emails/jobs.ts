@@ -6,7 +6,7 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { defineJob, queueJobs } from '../../../jobs/define-job.ts'
 import { type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { on } from '../../../workers/reaction.ts'
+import { onHeads } from '../../../workers/reaction.ts'
 import { sendAutomatically } from './schedule-email.ts'
 import { CLAIM_MS, type EmailDeps, sendEmails } from './send-emails.ts'
 
@@ -23,7 +23,7 @@ const LOST_MAX = 1_000
 const keyed = (payload: OneInvoice) => ({ key: payload.id, payload })
 
 export const emailReactions = [
-  on(['INVOICE.SEND_BY_EMAIL'], (tx, rows) =>
+  onHeads(['INVOICE.SEND_BY_EMAIL'], (tx, rows) =>
     queueJobs(
       tx,
       SEND,
@@ -33,7 +33,7 @@ export const emailReactions = [
     ),
   ),
   // Whether a platform sends them by itself, only the tenant may read: one job for all of its invoices in the batch.
-  on(['INVOICE.STATUS_TO_FINAL'], async (tx, rows) => {
+  onHeads(['INVOICE.STATUS_TO_FINAL'], async (tx, rows) => {
     const tenants = groupBy(rows, ({ platform_id, environment }) => `${platform_id}:${environment}`)
     await queueJobs(
       tx,
