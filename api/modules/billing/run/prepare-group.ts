@@ -33,7 +33,7 @@ export type Prepared = {
 }
 
 export type PreparedGroup = {
-  readonly prepared: ReadonlyMap<string, Prepared>
+  readonly prepared: Map<string, Prepared>
   /** Why the others cannot be billed. */
   readonly failed: ReadonlyMap<string, unknown>
   /** Whether usage up to now can be read; if not, nothing closes. */

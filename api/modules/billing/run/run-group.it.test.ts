@@ -82,7 +82,7 @@ describe('a group', () => {
     for (const time of [NOW, LATER]) {
       setTime(time)
       await runBilling(deps, tenant.tenant, first.subscriptionId)
-      const outcomes = await runGroup(deps, tenant.tenant, idsOf(others))
+      const outcomes = await runGroup(deps, tenant.tenant, idsOf(others), { partMax: 2 })
       expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(others.map(() => 'DONE'))
     }
     const expected = await said(first)
@@ -158,10 +158,10 @@ describe('a group', () => {
         },
       },
     }
-    const outcomes = await runGroup(reading, tenant.tenant, idsOf([slow, quick]), 200)
+    const outcomes = await runGroup(reading, tenant.tenant, idsOf([slow, quick]), { readMs: 200 })
     expect(idsOf([slow, quick]).map(id => outcomes.get(id)?.kind)).toEqual(['ALONE', 'DONE'])
     expect(await invoicesOf(slow)).toEqual([])
-    const alone = runGroup(reading, tenant.tenant, idsOf([slow]), 0)
+    const alone = runGroup(reading, tenant.tenant, idsOf([slow]), { readMs: 0 })
     answer()
     expect((await alone).get(slow.subscriptionId)?.kind).toBe('DONE')
     expect(await said(slow)).toEqual(await said(quick))
@@ -228,6 +228,31 @@ describe('a group', () => {
     const names = (await invoicesOf(changing)).map(each => each['customer'].organization.legal_name)
     expect(new Set(names)).toEqual(new Set(['Renamed']))
   })
+})
+
+test('a group that dies between two of its parts keeps what it saved, and the next run bills the rest', async () => {
+  const all = await subscribed(3)
+  await runGroup(deps, tenant.tenant, idsOf(all), { partMax: 1 })
+  setTime(LATER)
+  let parts = 0
+  const dying: BillingDeps = {
+    ...deps,
+    failpoint: async name => {
+      if (name !== 'billing.before-invoice') return
+      parts += 1
+      if (parts === 3) throw new Error('killed')
+    },
+  }
+  await expect(runGroup(dying, tenant.tenant, idsOf(all), { partMax: 1 })).rejects.toThrow('killed')
+  const before = await numbersOf(all)
+  await runGroup(deps, tenant.tenant, idsOf(all), { partMax: 1 })
+  const [first, ...others] = await Promise.all(all.map(said))
+  expect(first?.length).toBeGreaterThan(2)
+  for (const other of others) expect(other).toEqual(first)
+  const numbers = await numbersOf(all)
+  expect(before.length).toBeGreaterThan(0)
+  expect(before).toHaveLength((numbers.length * 2) / 3)
+  expect(isGapless(numbers)).toBe(true)
 })
 
 test.each(['billing.before-invoice', 'invoices.before-numbers', 'invoices.before-commit', 'billing.after-commit'])(

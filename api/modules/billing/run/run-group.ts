@@ -1,5 +1,5 @@
 // Bills many subscriptions of a tenant at once: their inputs are read in a few statements, their usage in one, and the
-// results are saved in one transaction. Usage is read between two transactions, never inside one. So the inputs are
+// results are saved in a few transactions. Usage is read between two transactions, never inside one. So the inputs are
 // compared with the current ones when the results are saved, and a subscription that changed meanwhile is run again.
 
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
@@ -29,6 +29,7 @@ import { together } from './combined/match.ts'
 import { leaveTogether, loadStatesTogether } from './combined/siblings.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import type { Outcome } from './outcome.ts'
+import { PART_MAX, partsOf } from './part-group.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { loadStates, type SubscriptionState } from './subscription-state.ts'
 
@@ -50,13 +51,13 @@ export async function runGroup(
   deps: BillingDeps,
   tenant: Tenant,
   subscriptionIds: readonly string[],
-  readMs = READ_MS,
+  { readMs = READ_MS, partMax = PART_MAX }: { readonly readMs?: number; readonly partMax?: number } = {},
 ): Promise<Map<string, Outcome>> {
   const outcomes = new Map<string, Outcome>()
   const skip = subscriptionIds.length > 1
   let left = [...new Set(subscriptionIds)]
   for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
-    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null })
+    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null, partMax })
     for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
     left = left.filter(id => !outcomes.has(id))
   }
@@ -73,9 +74,14 @@ const keepsChanging = (): AppError =>
 async function runOnce(
   deps: BillingDeps,
   tenant: Tenant,
-  of: { readonly ids: readonly string[]; readonly skip: boolean; readonly readMs: number | null },
+  of: {
+    readonly ids: readonly string[]
+    readonly skip: boolean
+    readonly readMs: number | null
+    readonly partMax: number
+  },
 ): Promise<Map<string, Outcome | null>> {
-  const { ids, skip, readMs } = of
+  const { ids, skip, readMs, partMax } = of
   // One time for both: what may close only later was not read with what it is combined with.
   const now = deps.database.clock.now()
   const { states, alone } = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, now))
@@ -88,19 +94,37 @@ async function runOnce(
   const sound = new Map([...states].filter(([id]) => !uncorrected.has(id)))
   const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
-  if (prepared.size === 0) return outcomes
+  const unprepared = [...states].filter(([id]) => !prepared.has(id))
+  // One that is run by itself brings those that it is combined with.
+  for (const ids of partsOf(prepared, skip ? partMax : Number.POSITIVE_INFINITY)) {
+    const part = new Map<string, Prepared>()
+    for (const id of ids) {
+      const own = prepared.get(id)
+      if (own) part.set(id, own)
+      // What is saved is not kept until the last of the group is.
+      prepared.delete(id)
+    }
+    const all = new Map([...unprepared, ...[...part].map(([id, { state }]) => [id, state] as const)])
+    const saved = await savePart(deps, { tenant, prepared: part, complete, skip, all, outcomes })
+    for (const [id, outcome] of saved) outcomes.set(id, outcome)
+  }
+  return outcomes
+}
+
+/** Saves a part of a group in one transaction. */
+async function savePart(deps: BillingDeps, of: Save): Promise<Map<string, Outcome | null>> {
   await deps.failpoint?.('billing.before-invoice')
-  const saved = await inTenant(deps.database, tenant, ACTOR, async uow => {
-    const found = await save(uow, deps, { tenant, prepared, complete, skip, all: states, outcomes })
+  const saved = await inTenant(deps.database, of.tenant, ACTOR, async uow => {
+    const found = await save(uow, deps, of)
     await deps.failpoint?.('invoices.before-commit')
     return found
   }).catch((error: unknown) => {
     // A subscription that the database refuses must not keep the others from being billed.
-    if (!skip || (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
-    return new Map([...prepared.keys()].map((id): [string, Outcome] => [id, { kind: 'ALONE' }]))
+    if (!of.skip || (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
+    return new Map([...of.prepared.keys()].map((id): [string, Outcome] => [id, { kind: 'ALONE' }]))
   })
   await deps.failpoint?.('billing.after-commit')
-  return new Map([...outcomes, ...saved])
+  return saved
 }
 
 /**
@@ -135,7 +159,7 @@ type Save = {
   readonly prepared: ReadonlyMap<string, Prepared>
   readonly complete: boolean
   readonly skip: boolean
-  /** Those of this attempt, and the outcomes of those that were not prepared. */
+  /** Those of this part and those that were not prepared, and the outcomes so far. */
   readonly all: ReadonlyMap<string, SubscriptionState>
   readonly outcomes: ReadonlyMap<string, Outcome | null>
 }
@@ -186,7 +210,8 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
       comeBack(complete, plan, { now: uow.now, granted: again }) ??
       nextBilling(step.rows, plan.nextOpensAt, uow.now, refreshMs)
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
-    outcomes.set(id, { kind: 'DONE', run: { invoices: saved.get(id) ?? [], nextBillingAt } })
+    // Of a group nobody asks for the invoices, and they would be kept until its last part is saved.
+    outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })
   }
   await saveNextBillings(uow, times)
   return outcomes
