@@ -21,7 +21,7 @@ import { HOUR_MS } from './read-plan.ts'
 import { smallFigures } from './small-figures.ts'
 import { type SmallLine, smallStatement } from './small-statement.ts'
 import { staleBuckets } from './stale-buckets.ts'
-import { distinctExactlySql, type FigureRow, readsPlainly, usageStatement } from './usage-statement.ts'
+import { distinctExactlySql, type FigureRow, plainMeters, readsPlainly, usageStatement } from './usage-statement.ts'
 
 /** Quantities one query may give; a property with more values than that is no price list. */
 export const QUANTITIES_MAX = 10_000
@@ -113,6 +113,7 @@ const SMALL_BYTES_MAX = 1024 * 1024
 const TOO_MANY_BYTES = '396'
 /** So many single events are read with less work than roll-ups and their marks. */
 const FEW_EVENTS = 1_000
+const NONE: ReadonlySet<string> = new Set()
 const large = createLargeNames()
 const eventful = createLargeNames()
 
@@ -158,7 +159,12 @@ async function readLines(
     throw error
   })
   if (lines !== null && lines.length <= (limit ?? lines.length))
-    return { plan, pieces, rows: smallFigures({ queries, pieces }, lines), plain: readsPlainly(queries) }
+    return {
+      plan,
+      pieces,
+      rows: smallFigures({ queries, pieces }, lines),
+      plain: readsPlainly(queries) ? plainMeters(queries) : NONE,
+    }
   known.add(names, length, now)
   return null
 }
@@ -180,7 +186,7 @@ async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !re
     limit: reader.max + 1,
   })
   const rows = await selectRows<FigureRow>(client, sql, params, settingsFor(pieces, now))
-  return { plan, pieces, rows, plain: readsPlainly(plan.queries) }
+  return { plan, pieces, rows, plain: plainMeters(plan.queries) }
 }
 
 async function answersOf(reader: Reader, found: Read): Promise<Map<PlannedQuery, Answer>> {

@@ -11,8 +11,8 @@ export type Read = {
   readonly plan: QueryPlan
   readonly pieces: readonly Piece[]
   readonly rows: readonly FigureRow[]
-  /** Whether values were read without looking at properties: then all their rows are in the view 0. */
-  readonly plain: boolean
+  /** The meters whose values were read without looking at properties: all their rows are in the view 0. */
+  readonly plain: ReadonlySet<string>
 }
 /** One answer; null where different values are too many to be put together here. */
 export type Figures = readonly UsageQuantity[] | null
@@ -107,7 +107,7 @@ export function figuresOf({ plan, pieces, rows, plain }: Read): Map<PlannedQuery
     plan.queries.map(each => {
       const { bin, view, query } = each
       const kind = kindOf(each)
-      const id = kind === KINDS.values && plain ? 0 : view.id
+      const id = kind === KINDS.values && plain.has(view.meterReference) ? 0 : view.id
       const reference = query.calculation.type === 'UNIQUE' ? '' : query.calculation.valueReference
       const own = (byBin.get(`${kind} ${bin.id}`) ?? []).filter(row => row[6] === id && row[8] === reference)
       return [each, quantitiesOf(each, own)]

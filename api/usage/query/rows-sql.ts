@@ -1,5 +1,6 @@
 // What is read of usage, as parts of a statement: single events, the combinations of roll-ups, and the marks behind roll-ups. Every
 // part starts with its tenant; what else a tenant chose stands in it as hexadecimal digits.
+import { groupBy } from '../../../shared/group-by.ts'
 import type { Interval } from '../../../shared/time.ts'
 import { textSql } from '../condition-sql.ts'
 import { behindSql, type UsageFilter, withinAny } from '../usage-sql.ts'
@@ -114,10 +115,6 @@ export function rawSql({ filter, pieces, columns, upTo, slots }: RowsOf): string
  */
 export function rolledSql({ filter, pieces, columns, slots, carrier }: RowsOf): string {
   const own = pieces.filter(isRolled)
-  const grains = (['TOTALS', 'HOUR', 'DAY'] as const).flatMap(source => {
-    const some = own.filter(piece => piece.source === source)
-    return some.length === 0 ? [] : [`(grain = '${source}' AND ${withinAny('start', intervalsOf(some))})`]
-  })
   const hasDays = own.some(({ source }) => source === 'DAY')
   const weighed = (seed: number): string => {
     const ofHour = `${weightSql(seed, 'start')} * version`
@@ -128,7 +125,32 @@ export function rolledSql({ filter, pieces, columns, slots, carrier }: RowsOf): 
   return `SELECT ${KEYS}, toInt8(grain) AS source, ${slot} AS slot, nth = ${carrier} AS carries, ${weighed(0)} AS weighed_0, ${weighed(1)} AS weighed_1
       ${columns.map(({ name }) => `, of_${name} AS ${name}`).join('')}
     FROM usage_rollups FINAL ARRAY JOIN arrayEnumerate(subscriptions) AS nth${columns.map(({ name, rolled }) => `, ${rolled} AS of_${name}`).join('')}
-    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grains.join(' OR ')})`
+    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grainsSql(own)})`
+}
+
+const ROLLED = ['TOTALS', 'HOUR', 'DAY'] as const
+
+/** Which roll-ups of which time. A meter whose figures need no properties has them in totals, and no other grain is read of it. */
+function grainsSql(pieces: readonly Piece[]): string {
+  const sources = new Map<string, Set<Source>>()
+  for (const { place, source } of pieces) {
+    const known = sources.get(place.meterReference)
+    if (known) known.add(source)
+    else sources.set(place.meterReference, new Set([source]))
+  }
+  const kinds = new Map([...sources].map(([meter, own]) => [meter, ROLLED.filter(source => own.has(source)).join()]))
+  const kindOf = (meter: string): string => kinds.get(meter) ?? ''
+  const byKind = groupBy([...kinds.keys()], kindOf)
+  const ofPieces = groupBy(pieces, ({ place, source }) => `${kindOf(place.meterReference)} ${source}`)
+  return [...byKind]
+    .map(([kind, meters]) => {
+      const grains = ROLLED.flatMap(source => {
+        const some = ofPieces.get(`${kind} ${source}`)
+        return some ? [`(grain = '${source}' AND ${withinAny('start', intervalsOf(some))})`] : []
+      }).join(' OR ')
+      return byKind.size === 1 ? grains : `(${amongSql('meter_reference', new Set(meters))} AND (${grains}))`
+    })
+    .join(' OR ')
 }
 
 const weightSql = (seed: number, hour: string): string => `sipHash64(${seed}, ${hour})`

@@ -89,6 +89,22 @@ describe('the statement', () => {
     ])
     expect([...sqlOf(false).matchAll(/FROM usage_(\w+)/g)].map(([, table]) => table)).toEqual(['rollups'])
   })
+  test('reads of each meter only the roll-ups that its figures are taken from', () => {
+    const of = (meterReference: string, more: Partial<UsageQuery> = {}): UsageQuery => ({
+      tenant: query.tenant,
+      customerKeys: ['c'],
+      meterReference,
+      interval: interval(instantOf(0), instantOf(48 * HOUR)),
+      calculation: { type: 'SUM', valueReference: 'v' },
+      ...more,
+    })
+    const plan = planQueries([of('x'), of('y', { splitBy: [property] }), of('z')])
+    const pieces = piecesOf(plan, { raw: false, recentFrom: Number.POSITIVE_INFINITY, staleOf: () => undefined })
+    const shared = { tenant: query.tenant, pieces, upTo: undefined, checked: true, limit: 10 }
+    const { sql } = usageStatement({ ...shared, queries: plan.queries })
+    expect(sql).toContain("(meter_reference IN (unhex('78'), unhex('7a')) AND ((grain = 'TOTALS' AND")
+    expect(sql).toContain("(meter_reference IN (unhex('79')) AND ((grain = 'DAY' AND")
+  })
 })
 
 describe('the parts of a statement', () => {

@@ -124,14 +124,15 @@ function valuesSql(build: Build, queries: readonly PlannedQuery[]): string[] {
     wanted.add(FIGURE_OF[query.calculation.type])
   }
   const figures = NAMES.filter(name => wanted.has(name))
-  const views = viewsSql(queries)
+  const plainly = viewsSql(queries) === null
   const lists = [REFERENCES, CODES, COUNTS, ...figures.map(figure => FIGURES[figure].column)]
-  const columns = [SUBSCRIPTION, ...(views === null ? [] : [COMBINATION]), ...lists]
+  const columns = [SUBSCRIPTION, ...(plainly ? [] : [COMBINATION]), ...lists]
   const zipped = `arrayZip(${lists.map(({ name }) => name).join(', ')})`
   // A roll-up in which no combination has values is taken for one that is not there, and read from single events.
   const carrier = 'arrayFirstIndex(names -> notEmpty(names), value_references)'
   return sourcesOf(build, queries, { columns, carrier }).map(({ sql, rolled }) => {
     const carried = rolled && build.checked ? 'carries' : '0'
+    const views = viewsSql(queries, carried)
     // What is of no value that is wanted goes before its combination is copied for each of its values.
     const ofValues = `arrayFilter(value -> ${carried} OR ${amongSql('value.1', references)}, ${zipped})`
     const list = views === null ? zipped : ofValues
@@ -197,14 +198,18 @@ const viewed = (views: string, carried: string): string =>
  * The views of a row, each as (id, split values, the text whose different values are counted); null where there is but the view of everything,
  * which needs no properties.
  */
-function viewsSql(queries: readonly PlannedQuery[]): string | null {
+function viewsSql(queries: readonly PlannedQuery[], carried = '0'): string | null {
   const views = [...new Set(queries.map(({ view }) => view))]
   if (views.every(isPlain)) return null
   const byMeter = new Map<string, View[]>()
   for (const view of views) byMeter.set(view.meterReference, [...(byMeter.get(view.meterReference) ?? []), view])
   const [all] = byMeter.values()
   if (byMeter.size === 1 && all) return listOf(all)
-  const cases = [...byMeter].map(([meter, own]) => `meter = ${textSql(meter)}, ${listOf(own)}`)
+  // What carries is in the view of everything already.
+  const plain = carried === '0' ? `[${PLAIN}]` : `if(${carried}, [], [${PLAIN}])`
+  const cases = [...byMeter].map(
+    ([meter, own]) => `meter = ${textSql(meter)}, ${own.every(isPlain) ? plain : listOf(own)}`,
+  )
   return `multiIf(${cases.join(', ')}, CAST([], 'Array(Tuple(UInt16, Array(String), String))'))`
 }
 
@@ -215,6 +220,13 @@ const isPlain = ({ condition, splitBy, distinct }: View): boolean =>
 /** Whether the figures of values that these query for need no properties. Then all their rows are in the view 0. */
 export const readsPlainly = (queries: readonly PlannedQuery[]): boolean =>
   queries.every(({ view }) => view.distinct !== null || isPlain(view))
+
+/** The meters of which that holds, whatever is asked of the others. */
+export function plainMeters(queries: readonly PlannedQuery[]): Set<string> {
+  const others = new Set<string>()
+  for (const { view } of queries) if (view.distinct === null && !isPlain(view)) others.add(view.meterReference)
+  return new Set(queries.map(({ view }) => view.meterReference).filter(meter => !others.has(meter)))
+}
 
 function listOf(views: readonly View[]): string {
   const list = `[${views.map(viewSql).join(', ')}]`
