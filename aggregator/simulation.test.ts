@@ -340,11 +340,16 @@ async function live(random: Random, log: Map<number, LogMessage[]>, store: FakeC
 function expectStored(log: Map<number, LogMessage[]>, store: FakeClickHouse, partition: number, seq: number) {
   const due = readPlainly(log, of => (of === partition ? seq : 0))
   const held = store.tables()
-  for (const idHash of due.events.keys()) expect(held.events.has(idHash)).toBe(true)
-  for (const place of due.duplicates) expect(held.duplicates.has(place)).toBe(true)
-  for (const place of due.dead) expect(held.dead.has(place)).toBe(true)
-  for (const place of due.amendments.keys()) expect(held.amendments.has(place)).toBe(true)
-  for (const [bucket, at] of due.marks) expect(held.marks.get(bucket)).toBeGreaterThanOrEqual(at)
+  const absent = (wanted: Iterable<string>, present: { has(name: string): boolean }): string[] =>
+    [...wanted].filter(name => !present.has(name))
+  // One comparison for all: to expect each place by itself takes a third of the time.
+  expect({
+    events: absent(due.events.keys(), held.events),
+    duplicates: absent(due.duplicates, held.duplicates),
+    dead: absent(due.dead, held.dead),
+    amendments: absent(due.amendments.keys(), held.amendments),
+    marks: [...due.marks].filter(([bucket, at]) => !((held.marks.get(bucket) ?? -1) >= at)),
+  }).toEqual({ events: [], duplicates: [], dead: [], amendments: [], marks: [] })
 }
 
 async function simulate(seed: number): Promise<number> {

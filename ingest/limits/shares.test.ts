@@ -1,4 +1,6 @@
-// The shared limit in simulated time: gateways that join and die, clocks apart, reports lost, late and out of order.
+// The shared limit in simulated time: gateways that join and die, clocks apart, reports lost, late and out of order. What holds after
+// every step is asked with `ok`: that many calls of `expect` would take most of the time.
+import { ok } from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { randomOf } from '../testing/random.ts'
@@ -27,7 +29,7 @@ describe('while at most WINDOW - 1 reports of a gateway are missing or under way
       fc.property(seeds, fc.integer({ min: 2, max: 5 }), (seed, gateways) => {
         const world = simulate({ limit: LIMIT, network: ORDERLY, demandAt: restless(seed), batch: BATCH }, seed)
         world.start(0)
-        const check = () => expect(world.sharesSum()).toBeLessThanOrEqual(LIMIT + 1e-6)
+        const check = () => ok(world.sharesSum() <= LIMIT + 1e-6, 'the shares are more than the limit')
         for (let second = 1; second <= 6; second += 1) {
           if (second < gateways) world.start(JOIN_MS)
           if (second === 5) world.kill(0)
@@ -97,7 +99,9 @@ test('whatever the network does, no share is more than the limit, and when it is
       const demandAt = (gateway: number, atMs: number) => (calm ? 2_000 : restless(seed)(gateway, atMs))
       const world = simulate({ limit: LIMIT, network, demandAt, batch: BATCH }, seed)
       for (let each = 0; each < gateways; each += 1) world.start(JOIN_MS)
-      world.runUntil(5_000, () => expect(world.sharesSum()).toBeLessThanOrEqual(LIMIT * world.living() + 1e-6))
+      world.runUntil(5_000, () =>
+        ok(world.sharesSum() <= LIMIT * world.living() + 1e-6, 'a share is more than the limit'),
+      )
       world.kill(0)
       calm = true
       world.runUntil(10_000)
