@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
 import { configOf, TIERED } from './testing/tiered.ts'
 
 let api: ApiHarness
@@ -124,6 +125,24 @@ describe('a price that is sent', () => {
       { amount: eur('0'), count: '0' },
       '0',
     ],
+    [
+      'a fee ahead',
+      { pricing_type: 'FIXED', billing_in_advance: true, bands: [{ fixed_amount: eur('20') }] },
+      { number: '1' },
+      '20',
+    ],
+    [
+      'seats ahead',
+      { pricing_type: 'FLAT', billing_in_advance: true, bands: [{ amount: eur('8') }] },
+      { number: '3' },
+      '24',
+    ],
+    [
+      'units of what is sold once',
+      { pricing_type: 'FLAT', default_units: { number: '2' }, bands: [{ fixed_amount: eur('5'), amount: eur('20') }] },
+      { number: '3' },
+      '65',
+    ],
     ['a chosen amount', { pricing_type: 'FLEXIBLE', bands: [{ minimum_amount: eur('5') }] }, { number: '7' }, '7'],
   ])('%s', async (_name, pricing_item_config, quantity, cost) => {
     const value_type = 'amount' in quantity ? 'AMOUNT' : 'NUMBER'
@@ -160,6 +179,33 @@ describe('a price that is sent', () => {
       400,
       'MISSING_FIELD',
       'pricing_currency',
+    ],
+    [
+      'credits that nobody has',
+      {
+        pricing_item_config: {
+          pricing_type: 'FLAT',
+          bands: [{ credits: { quantity: '1', credit_type_id: 'ctyp_1' } }],
+        },
+        meter_values: [{ number: '5' }],
+      },
+      404,
+      'RESOURCE_NOT_FOUND',
+      'pricing_item_config.bands.0.credits.credit_type_id',
+    ],
+    [
+      'a chosen amount in credits',
+      {
+        pricing_item_config: {
+          pricing_type: 'FLEXIBLE',
+          bands: [{ credits: { quantity: '1', credit_type_id: 'ctyp_1' } }],
+        },
+        pricing_currency: 'EUR',
+        meter_values: [{ number: '5' }],
+      },
+      400,
+      'INVALID_FIELD',
+      'pricing_item_config.bands.0.credits',
     ],
     ['no quantity', { pricing_item_config: FLAT }, 400, 'MISSING_FIELD', 'meter_values'],
     ['an empty one', { pricing_item_config: FLAT, meter_values: [{}] }, 400, 'MISSING_FIELD', 'meter_values.0.number'],
@@ -286,4 +332,43 @@ test('a price that names no currency is in that of the request, or of the platfo
   await a.call('PATCH', version, { pricing_currency_settings: { pricing_currencies: ['JPY'] } })
   const drawn = await a.call('GET', `${version}/curve`)
   expect(drawn.body['curves']).toMatchObject([{ pricing_currency: 'JPY' }])
+})
+
+test('a price in credits is calculated and drawn in credits, sent or stored', async () => {
+  const { id: credit_type_id } = await a.seed.make(creditTypeResource)
+  const credits = (quantity: string) => ({ quantity, credit_type_id })
+  const price = {
+    pricing_type: 'TIERED',
+    bands: [
+      { credits: credits('1.5'), block_size: { number: '50' }, tier_top_bound: { number: '100' } },
+      { credits: credits('0.02') },
+    ],
+  }
+  const meter_values = [{ number: '120' }]
+  const { body } = await calculate({ pricing_item_config: price, meter_values })
+  expect(body).toMatchObject({ credit_type_id, calculations: [{ credits: credits('3.4') }] })
+  expect(body).not.toHaveProperty('pricing_currency')
+  expect(body['calculations'][0]).not.toHaveProperty('rounded_amount')
+  expect(body['calculations'][0].bands).toMatchObject([
+    { band: { credits: credits('1.5') }, credits: credits('3'), description: '100 ÷ 50 × 1.5 credits' },
+    { band: { credits: credits('0.02') }, credits: credits('0.4'), description: '20 × 0.02 credits' },
+  ])
+  const { answer } = await catalog.draft(price)
+  const pricing_item_config_id = configOf(answer.body)
+  const stored = await calculate({ pricing_item_config_id, meter_values })
+  expect(stored.body['calculations']).toEqual(body['calculations'])
+  const inMoney = await calculate({ pricing_item_config_id, meter_values, pricing_currency: 'EUR' })
+  expect(refusal(inMoney)).toEqual([400, 'INVALID_FIELD', 'pricing_currency'])
+  const version = `/v1/pricing-plan-versions/${answer.body['pricing_plan_version_id']}`
+  const drawn = await a.call('GET', `${version}/curve?to=120`)
+  expect(drawn.body['curves']).toMatchObject([
+    {
+      credit_type_id,
+      pieces: [
+        { from: { number: '0', credits: credits('0') }, to: { number: '100', credits: credits('3') } },
+        { to: { number: '120', credits: credits('3.4') } },
+      ],
+    },
+  ])
+  expect(refusal(await a.call('POST', `${version}/calculate`, {}))).toEqual([400, 'MISSING_FIELD', 'pricing_currency'])
 })

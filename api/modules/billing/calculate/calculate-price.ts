@@ -3,6 +3,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amountView, toMoney } from '../../../../shared/money.ts'
+import { creditTypeOf, isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { flexibleFault } from '../../../../shared/rating/flexible-amount.ts'
 import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
@@ -10,18 +11,26 @@ import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/par
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../shared/rating/rate-events.ts'
-import { getOne } from '../../../resource/store.ts'
+import { findMany, getOne } from '../../../resource/store.ts'
+import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
-import { checkPrice } from '../../catalog/pricing-plans/checks/check-price.ts'
+import { creditsField } from '../../catalog/pricing-plans/checks/check-credit-types.ts'
+import { checkPrice, type Priced } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
+import { creditBand } from '../rating/credit-details.ts'
 import { bandView, includedText, volumeView } from '../rating/price-details.ts'
 import { storedConfig } from './priced-config.ts'
 import type { CalculatedPrice, CalculatePriceBody, PriceQuantity } from './schema.ts'
 
 const invalid = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
-type Price = { readonly config: PriceConfig; readonly metric: Metric }
+type Price = {
+  readonly config: PriceConfig
+  readonly metric: Metric
+  /** The credits that the price is in; null for a price in money. */
+  readonly creditTypeId: string | null
+}
 
 /**
  * Throws RESOURCE_NOT_FOUND for an unknown price. Throws INVALID_FIELD or MISSING_FIELD, with the field path, for a
@@ -33,7 +42,7 @@ export async function calculatePrice(uow: ReadUow, body: CalculatePriceBody): Pr
   return {
     object_type: 'PRICE_CALCULATION',
     pricing_type: price.config.pricingType,
-    pricing_currency: price.config.currency,
+    ...(price.creditTypeId ? { credit_type_id: price.creditTypeId } : { pricing_currency: price.config.currency }),
     calculations: quantities.map((quantity, index) => calculate(price, quantity, `meter_values.${index}`)),
   }
 }
@@ -50,6 +59,7 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
         'A stored price already determines whether numbers or money are metered; leave it out.',
       )
     const { config, metric, currency: sold } = await storedConfig(uow, id)
+    if (isInCredits(config)) return inCredits(config, body)
     const currency = await currencyOf(uow, body, { config, sold })
     return read(config, metric, { currency, field: 'pricing_currency' })
   }
@@ -69,11 +79,40 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
   const [config] = item?.configs ?? []
   if (!config) throw new Error('one config in, one config out')
   const metric = type ?? 'NUMBER'
-  if (findPriceModel(config.pricing_type)?.basis !== 'chosen') {
-    checkPrice(config, { model: 'USAGE_BASED', metric }, 'pricing_item_config')
+  const isChosen = findPriceModel(config.pricing_type)?.basis === 'chosen'
+  if (!isChosen) checkPrice(config, pricedBy(config, metric), 'pricing_item_config')
+  if (!isChosen && isInCredits(config)) {
+    await requireCreditType(uow, config)
+    return inCredits(config, body)
   }
   const currency = await currencyOf(uow, body, { config, sold: null })
   return read(config, metric, { currency, field: 'pricing_item_config' })
+}
+
+/** What a price that is sent is of, which its item would say: what is told of units, seats or charges ahead, else usage. */
+function pricedBy(config: PricingItemConfig, metric: Metric): Priced {
+  if (metric === 'AMOUNT') return { model: 'USAGE_BASED', metric }
+  if (config.default_units || config.on_demand) return { model: 'ONE_OFF' }
+  if (config.default_seats_value) return { model: 'PER_SEAT' }
+  if (config.billing_in_advance) return { model: config.pricing_type === 'FIXED' ? 'RECURRING' : 'PER_SEAT' }
+  return { model: 'USAGE_BASED', metric }
+}
+
+/** A price in credits, which was checked before. */
+function inCredits(config: PricingItemConfig, { pricing_currency: currency }: CalculatePriceBody): Price {
+  if (currency) throw invalid('pricing_currency', 'The price is in credits, not in money; leave pricing_currency out.')
+  const reading = parseCreditsPrice(config)
+  if (reading.kind === 'fault') throw new Error(`a checked price is refused: ${reading.fault.message}`)
+  return { config: reading.price.config, metric: 'NUMBER', creditTypeId: reading.price.creditTypeId }
+}
+
+async function requireCreditType(uow: ReadUow, config: PricingItemConfig): Promise<void> {
+  const id = creditTypeOf(config)
+  if (id === null || (await findMany(uow, creditTypeResource, [id])).length > 0) return
+  throw new AppError('RESOURCE_NOT_FOUND', `There is no CREDIT_TYPE ${JSON.stringify(id)}.`, {
+    field: `pricing_item_config.${creditsField(config)}`,
+    resourceType: 'CREDIT_TYPE',
+  })
 }
 
 /**
@@ -100,7 +139,7 @@ function read(
   { currency, field }: { readonly currency: string; readonly field: string },
 ): Price {
   const reading = parsePriceConfig(config, { metric, currency })
-  if (reading.kind === 'ok') return { config: reading.config, metric }
+  if (reading.kind === 'ok') return { config: reading.config, metric, creditTypeId: null }
   const path = field === 'pricing_currency' ? field : `${field}.${reading.fault.field}`
   throw invalid(path, reading.fault.message)
 }
@@ -138,24 +177,31 @@ function calculate(price: Price, quantity: PriceQuantity, field: string): Calcul
         prior: { rollover },
         ...(quantity.tiering_number ? { position: decimal(quantity.tiering_number) } : {}),
       })
+  const { creditTypeId } = price
   const of = { rated, pool: null }
   const bands = rated.charges.map(charge => ({
-    band: bandView(of, charge),
+    band: creditTypeId ? creditBand(bandView(of, charge), creditTypeId) : bandView(of, charge),
     meter_value: viewOf({ ...billable, quantity: charge.units, count: charge.events }),
-    amount: amountView({ quantity: charge.quantity, currency: config.currency }),
+    ...costOf(price, charge.quantity),
     ...(charge.priceBound ? { price_bound: charge.priceBound } : {}),
-    description: describeCharge(charge, config.currency),
+    description: describeCharge(charge, creditTypeId ? 'credits' : config.currency),
   }))
   return {
     meter_value: viewOf(metered),
     billable_meter_value: viewOf(billable),
-    amount: amountView(rated.total),
-    rounded_amount: amountView(toMoney(rated.total)),
+    ...costOf(price, rated.total.quantity),
+    ...(creditTypeId ? {} : { rounded_amount: amountView(toMoney(rated.total)) }),
     rollover_number: plain(rated.rollover),
     description: describe(bands, applied?.details ?? null, config.currency),
     bands,
   }
 }
+
+/** What is charged, in the money or in the credits of the price. */
+const costOf = ({ config: { currency }, creditTypeId }: Price, quantity: Decimal) =>
+  creditTypeId
+    ? { credits: { quantity: plain(quantity), credit_type_id: creditTypeId } }
+    : { amount: amountView({ quantity, currency }) }
 
 /** Where each event is priced on its own, a quantity is that of `count` events of one size; of one event without a count. */
 function equalEvents(metered: Volume, count: PriceQuantity['count'], field: string): EqualEvents[] {

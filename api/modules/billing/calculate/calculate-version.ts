@@ -137,6 +137,10 @@ function soldAs(version: PricingPlanVersion, pricings: readonly Pricing[], body:
   const items = pricings.flatMap(pricing => pricing.items)
   const { pricing_currency_settings: currencies, billing_period_settings: periods } = settingsShown(version, items)
   const pricing_currency = body.pricing_currency ?? currencies?.default_pricing_currency
+  if (!pricing_currency && items.length > 0) {
+    const message = 'No price of the version names a currency; give the one to calculate in.'
+    throw new AppError('MISSING_FIELD', message, { field: 'pricing_currency' })
+  }
   if (!pricing_currency) {
     const message = 'The version has no price yet.'
     throw new AppError('INVALID_OPERATION', message, { resourceId: version.id, resourceType: 'PRICING_PLAN_VERSION' })

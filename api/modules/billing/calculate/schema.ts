@@ -13,6 +13,7 @@ import {
   Shape,
   Timestamp,
 } from '../../../resource/shapes.ts'
+import { Credits } from '../../catalog/credit-types/schema.ts'
 import { PricingItemConfigShape } from '../../catalog/pricing-plans/schema.ts'
 import { BandDetails, MeterValue } from '../../invoices/lines/schema.ts'
 import { InvoicePreview } from '../preview/preview-shape.ts'
@@ -71,7 +72,9 @@ const CalculatedBand = Type.Object(
   {
     band: BandDetails,
     meter_value: MeterValue,
-    amount: Money,
+    amount: Optional(Money),
+    /** Of a price in credits, in place of an amount. */
+    credits: Optional(Credits),
     price_bound: PriceBound,
     description: Type.String(),
   },
@@ -81,8 +84,10 @@ const Calculation = Type.Object(
   {
     meter_value: MeterValue,
     billable_meter_value: MeterValue,
-    amount: Money,
-    rounded_amount: Money,
+    amount: Optional(Money),
+    rounded_amount: Optional(Money),
+    /** Of a price in credits, in place of the amounts. */
+    credits: Optional(Credits),
     rollover_number: Type.String(),
     description: Type.String(),
     bands: Type.Array(CalculatedBand),
@@ -94,7 +99,9 @@ export const CalculatedPrice = Type.Object(
   {
     object_type: Type.Literal('PRICE_CALCULATION'),
     pricing_type: Type.String(),
-    pricing_currency: Type.String(),
+    pricing_currency: Optional(Type.String()),
+    /** Of a price in credits, in place of the currency. */
+    credit_type_id: Optional(Type.String()),
     calculations: Type.Array(Calculation),
   },
   { title: 'PriceCalculation' },
@@ -113,7 +120,9 @@ const CurvePoint = Type.Object(
   {
     number: Optional(Type.String()),
     amount: Optional(Money),
-    charge: Money,
+    charge: Optional(Money),
+    /** Of a price in credits, in place of the charge. */
+    credits: Optional(Credits),
   },
   { title: 'CurvePoint' },
 )
@@ -135,7 +144,9 @@ const Curve = Type.Object(
     product_item_id: Type.String(),
     name: Type.String(),
     pricing_type: Type.String(),
-    pricing_currency: Type.String(),
+    pricing_currency: Optional(Type.String()),
+    /** Of a price in credits, in place of the currency. */
+    credit_type_id: Optional(Type.String()),
     pieces: Type.Array(CurvePiece),
   },
   { title: 'PriceCurve' },

@@ -4,6 +4,7 @@ import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amountView } from '../../../../shared/money.ts'
 import { inTurns } from '../../../../shared/process/in-turns.ts'
+import { creditTypeOf, isInCredits, parseCreditsPrice } from '../../../../shared/rating/credits.ts'
 import { type CurvePoint, drawCurve } from '../../../../shared/rating/curve.ts'
 import { CURVE_PLACES_MAX, curveEnd } from '../../../../shared/rating/curve-places.ts'
 import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
@@ -50,10 +51,8 @@ async function curveOf(
   usual: string | null,
 ): Promise<VersionCurve['curves'][number]> {
   const { config, metric, productItem } = priced
-  const currency = currencyOfPrice(config) ?? priced.currency ?? usual
-  const reading = parsePriceConfig(config, { metric, ...(currency === null ? {} : { currency }) })
-  if (reading.kind === 'fault') throw new Error(`a stored price is refused: ${reading.fault.message}`)
-  const price = reading.config
+  const creditTypeId = creditTypeOf(config)
+  const price = priceOf(priced, usual)
   const end = to === undefined ? curveEnd(price, metric === 'AMOUNT') : decimal(to)
   if (end.lte(ZERO)) throw new AppError('INVALID_FIELD', 'The end of a curve is above 0.', { field: 'to' })
   const events = decimal(count ?? '0')
@@ -65,7 +64,7 @@ async function curveOf(
     const message = `Up to ${plain(end)} the price ${config.id} has more than ${CURVE_PLACES_MAX} blocks; choose a lower end.`
     throw new AppError('INVALID_FIELD', message, { field: 'to' })
   }
-  const point = pointOf(price, metric === 'AMOUNT')
+  const point = pointOf(price, { money: metric === 'AMOUNT', creditTypeId })
   return {
     pricing_id: priced.pricingId,
     pricing_item_id: priced.itemId,
@@ -73,7 +72,7 @@ async function curveOf(
     product_item_id: productItem.id,
     name: productItem.name,
     pricing_type: config.pricing_type,
-    pricing_currency: price.currency,
+    ...(creditTypeId ? { credit_type_id: creditTypeId } : { pricing_currency: price.currency }),
     pieces: pieces.map(piece => ({
       from: point(piece.from),
       to: point(piece.to),
@@ -84,9 +83,27 @@ async function curveOf(
   }
 }
 
+/** The price as it is rated; one in credits in its credits. */
+function priceOf({ config, metric, currency: sold }: PricedConfig, usual: string | null): PriceConfig {
+  if (isInCredits(config)) {
+    const reading = parseCreditsPrice(config)
+    if (reading.kind === 'ok') return reading.price.config
+    throw new Error(`a stored price is refused: ${reading.fault.message}`)
+  }
+  const currency = currencyOfPrice(config) ?? sold ?? usual
+  const reading = parsePriceConfig(config, { metric, ...(currency === null ? {} : { currency }) })
+  if (reading.kind === 'ok') return reading.config
+  throw new Error(`a stored price is refused: ${reading.fault.message}`)
+}
+
 const pointOf =
-  ({ currency }: PriceConfig, money: boolean) =>
+  (
+    { currency }: PriceConfig,
+    { money, creditTypeId }: { readonly money: boolean; readonly creditTypeId: string | null },
+  ) =>
   ({ quantity, charge }: CurvePoint) => ({
     ...(money ? { amount: amountView({ quantity, currency }) } : { number: plain(quantity) }),
-    charge: amountView({ quantity: charge, currency }),
+    ...(creditTypeId
+      ? { credits: { quantity: plain(charge), credit_type_id: creditTypeId } }
+      : { charge: amountView({ quantity: charge, currency }) }),
   })

@@ -69,7 +69,8 @@ export function conversionSubLines(rated: RatedCharge, credits: CreditsOfCharge)
   })
 }
 
-const creditBand = ({ amount: price, ...band }: BandView, credit_type_id: string): BandView => ({
+/** A band of a price in credits as it was charged: credits in place of an amount. */
+export const creditBand = ({ amount: price, ...band }: BandView, credit_type_id: string): BandView => ({
   ...band,
   ...(price ? { credits: { quantity: price.quantity, credit_type_id } } : {}),
 })

@@ -166,7 +166,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   check: async (uow, row, previous) => {
     if (!previous) await requireOpenProduct(uow, row)
     checkModel(row)
-    await checkCredits(uow, row)
+    if (!isDeepStrictEqual(row.credits, previous?.credits)) await checkCredits(uow, row)
     if (!row.usage_based || isDeepStrictEqual(row.usage_based, previous?.usage_based)) return
     await checkUsage(uow, row.usage_based)
   },

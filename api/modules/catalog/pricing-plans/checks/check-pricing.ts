@@ -16,6 +16,7 @@ import { type Pricing, pricingPlans, pricingPlanVersions } from '../table.ts'
 import { checkVariants } from '../variants/check-variants.ts'
 import { type Variant, variantsOf } from '../variants/variants.ts'
 import { checkCadence } from './check-cadence.ts'
+import { checkCreditTypes } from './check-credit-types.ts'
 import { checkPrice, type Priced } from './check-price.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 import { type Measure, measuresOf } from './measures.ts'
@@ -57,6 +58,7 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
     checkItem(item, row.product_ids, items.get(productItemIdOf(item)), measures, `items.${index}`),
   )
   await checkConditions(uow, conditions)
+  await checkCreditTypes(uow, row, previous)
   const groups = row.items.flatMap((item, index) =>
     groupMembers(item, items.get(productItemIdOf(item)), measures, `items.${index}`),
   )

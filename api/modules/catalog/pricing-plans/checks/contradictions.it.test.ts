@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, FLAT, refusal } from '../../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
+import { creditTypeResource } from '../../credit-types/credit-type.ts'
 import { productItemResource, productResource } from '../../products/product.ts'
 import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
 
@@ -106,9 +107,32 @@ test('ids of another tenant are as if they were not there', async () => {
   expect(await post(version.id, [mine['product_id']], mine['id'])).toEqual(gone('pricing_plan_version_id'))
   expect(await post(own.id, [product.id], mine['id'])).toEqual(gone('product_ids.0'))
   expect(await post(own.id, [mine['product_id']], item.id)).toEqual(gone('items.0.product_item_ids.0'))
+  const credits = async (credit_type_id: string) =>
+    refusal(await catalog.price(mine, band({ credits: { quantity: '1', credit_type_id } })))
+  const inCredits = 'items.0.configs.0.bands.0.credits.credit_type_id'
+  expect(await credits((await b.seed.make(creditTypeResource)).id)).toEqual(gone(inCredits))
   const copied = await a.call('POST', '/v1/pricing-plan-versions', {
     pricing_plan_id: own.pricing_plan_id,
     copied_from_pricing_plan_version_id: version.id,
   })
   expect(refusal(copied)).toEqual(gone('copied_from_pricing_plan_version_id'))
+})
+
+test('credits of a type that is ARCHIVED, unless the price was in them before', async () => {
+  const { id } = await a.seed.make(creditTypeResource)
+  const item = items['usage'] ?? {}
+  const price = band({ credits: { quantity: '1', credit_type_id: id } })
+  const made = await catalog.price(item, price)
+  expect(made.status).toBe(201)
+  const selling = await catalog.itemOf({ model_type: 'CREDITS', credits: { credit_type_id: id } })
+  expect((await a.call('POST', `/v1/credit-types/${id}/archive`, {})).status).toBe(200)
+  expect(refusal(await catalog.price(item, price))).toEqual([
+    400,
+    INVALID,
+    'items.0.configs.0.bands.0.credits.credit_type_id',
+  ])
+  const kept = await a.call('PATCH', `/v1/pricings/${made.body['id']}`, { items: made.body['items'] })
+  expect(kept.status).toBe(200)
+  const renamed = await a.call('PATCH', `/v1/product-items/${selling['id']}`, { description: 'Not sold any more.' })
+  expect(renamed.status).toBe(200)
 })
