@@ -65,6 +65,20 @@ describe('what a wallet pays', () => {
       '-10 -8.4 -18.4',
     ],
     [
+      'a cent less where the rounding of tax would leave a debt: 0.10 is due, and 0.09 before tax',
+      [line('a', '0.1'), line('b', '-0.02', EXEMPT)],
+      [wallet('100')],
+      ['WALLET wall_1 -0.08'],
+      '0 0 0',
+    ],
+    [
+      'a cent less, though a cent stays due: 0.12 - 0.03 is due, and 0.08 before tax',
+      [line('a', '0.1'), line('b', '-0.03', EXEMPT)],
+      [wallet('100')],
+      ['WALLET wall_1 -0.07'],
+      '0 0.01 0.01',
+    ],
+    [
       'two wallets share what is due',
       [line('a', '80'), line('b', '-24.2', EXEMPT), line('c', '10', EXEMPT)],
       [wallet('30'), wallet('10', { walletId: 'exempt', ...EXEMPT }), wallet('90', { walletId: 'second' })],
@@ -140,7 +154,7 @@ test('wallets never make an invoice or a tax category negative, and pay nothing 
         expect(was.gt(ZERO) ? is.gte('-1e-30') : is.eq(was)).toBe(true)
       }
     }),
-    { numRuns: 600 },
+    { numRuns: 200 },
   )
 })
 
@@ -153,6 +167,6 @@ test('they pay all that is due in their tax category as long as nothing is refun
       const [was, is] = [inCategory(before, taxCategory), inCategory(after, taxCategory)]
       expect(was.gt(ZERO) ? is.abs().lt('1e-30') : is.eq(was)).toBe(true)
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
