@@ -243,7 +243,8 @@ test('the deletion of an event, killed at each of its steps and not called again
   }
 })
 
-test('PATCH status FINAL killed at each of its steps: FINAL with its number or a DRAFT without one, and no number lost or given twice', async () => {
+/** DRAFT one-off invoices of 10.00 of a new customer. */
+async function oneOffs(count: number): Promise<string[]> {
   const name = `fault-${randomUUID()}`
   const address = { line1: 'Keizersgracht 1', postal_code: '1015 CJ', city: 'Amsterdam', country: 'NL' }
   const entity = { reference: name, legal_name: name, registered_address: address }
@@ -253,24 +254,31 @@ test('PATCH status FINAL killed at each of its steps: FINAL with its number or a
     ...bodyOf({ reference: name, key: '' }),
     organization,
   })
-  const points = ['invoices.before-numbers', 'invoices.before-commit', 'invoices.after-commit'] as const
   const line = {
     pricing_name: 'Work',
     pricing_type: 'FIXED',
     pricing_band: { amount: { quantity: '10', currency: 'EUR' } },
   }
-  const ids = await Promise.all(
-    points.map(async () => {
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
       const { id } = await client.post('/v1/invoices', { customer_id, billing_entity_id, lines: [line] })
       return String(id)
     }),
   )
-  const finalize = (id: string) =>
-    fetch(`${system.baseUrl}/v1/invoices/${id}`, {
-      method: 'PATCH',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: '{"status":"FINAL"}',
-    })
+}
+
+const finalize = (id: string) =>
+  fetch(`${system.baseUrl}/v1/invoices/${id}`, {
+    method: 'PATCH',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: '{"status":"FINAL"}',
+  })
+const isRow = (numbers: readonly number[]): boolean =>
+  numbers.toSorted((a, b) => a - b).every((each, place, all) => each === (all[0] ?? 0) + place)
+
+test('PATCH status FINAL killed at each of its steps: FINAL with its number or a DRAFT without one, and no number lost or given twice', async () => {
+  const points = ['invoices.before-numbers', 'invoices.before-commit', 'invoices.after-commit'] as const
+  const ids = await oneOffs(points.length)
   const stored = async (of: readonly string[]): Promise<{ status: string; number: string | null }[]> =>
     (await owner.query('select status, invoice_number as number from invoices where id = any($1) order by id', [of]))
       .rows
@@ -289,6 +297,45 @@ test('PATCH status FINAL killed at each of its steps: FINAL with its number or a
   expect(again.map(({ status }) => status)).toEqual([...ids, ...ids].map(() => 200))
   const counters = (await stored(ids)).map(({ number }) => Number(String(number).slice(-5)))
   expect(counters.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
+})
+
+test('credit_and_copy killed on either side of its commit: a credit note and a copy with their numbers, once or not at all', async () => {
+  const points = ['api.before-commit', 'api.after-commit'] as const
+  const ids = await oneOffs(points.length)
+  for (const id of ids) expect((await finalize(id)).status).toBe(200)
+  const body = { update_credit_invoice_to_final: true, update_new_invoice_to_final: true }
+  const creditAndCopy = (id: string) =>
+    fetch(`${system.baseUrl}/v1/invoices/${id}/credit_and_copy`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': `copy ${id}` },
+      body: JSON.stringify(body),
+    })
+  const madeOf = async (id: string): Promise<{ type: string; status: string; number: string; total: string }[]> =>
+    (
+      await owner.query(
+        `select type, status, invoice_number as number, amount_including_tax::text as total from invoices
+         where original_invoice_id = $1 order by type desc`,
+        [id],
+      )
+    ).rows
+  const both = [
+    { type: 'ONE_OFF_CREDIT', status: 'FINAL', number: expect.any(String), total: expect.stringMatching(/^-12\.1/) },
+    { type: 'ONE_OFF', status: 'FINAL', number: expect.any(String), total: expect.stringMatching(/^12\.1/) },
+  ]
+  for (const [place, point] of points.entries()) {
+    const id = ids[place] ?? ''
+    await callUntil(system.dieAt('api', point), () => creditAndCopy(id))
+    expect(await madeOf(id), point).toEqual(point === 'api.after-commit' ? both : [])
+  }
+  await system.restart('api')
+  const again = await Promise.all([...ids, ...ids].map(creditAndCopy))
+  expect(again.filter(({ status }) => status !== 200 && status !== 422)).toEqual([])
+  const made = (await Promise.all(ids.map(madeOf))).flat()
+  expect(made).toHaveLength(2 * ids.length)
+  for (const { type } of both)
+    expect(isRow(made.filter(each => each.type === type).map(({ number }) => Number(number.slice(-5)))), type).toBe(
+      true,
+    )
 })
 
 test('init with a first payment killed at each of its steps: all of it once or nothing of it, and the same key leads to one', async () => {
