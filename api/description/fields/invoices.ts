@@ -297,6 +297,22 @@ export const INVOICES: Readonly<Record<string, string>> = {
   processing_only_customer_resource_id: 'Id of the customer.',
   // Previews and reprocessing
   first_invoice: 'The first invoice of the subscription by itself.',
+  'InvoicePreviewCreate.pricing_plan_subscription_id': 'The subscription, unless a template is previewed.',
+  'InvoicePreviewCreate.template_pricing_plan_subscription_id':
+    'An ACTIVE template, in place of a subscription: what a subscription from it would be billed.',
+  'InvoicePreviewCreate.customer_details':
+    'Who would buy, as the customer would be created; the address decides the tax. Without it, somebody in the country of the seller. A `reference` is not used.',
+  'InvoicePreviewCreate.enabled_pricings': 'The optional pricings of the first schedule of the template.',
+  'InvoicePreviewCreate.pricing_plan_schedule_customizations':
+    'What is chosen on top of schedules of the template, each once at most.',
+  'InvoicePreviewCreate.start_at':
+    'From when on: the period that contains it, and later ones; now unless given. A subscription from a template would start then.',
+  'InvoicePreviewScheduleCustomization.pricing_plan_schedule_id': 'A schedule of the template.',
+  'InvoicePreviewScheduleCustomization.pricing_currency':
+    'Another currency that the plan is sold in; the invoice is in it too.',
+  'InvoicePreviewScheduleCustomization.billing_period': 'Another billing period that the plan is sold by.',
+  'InvoicePreviewScheduleCustomization.seats_values':
+    'How many seats there would be; from the start of the schedule, unless an entry says otherwise.',
   'InvoicePreviews.invoice':
     'The first invoice from the date on, as it will be issued: with the lines of the subscriptions that it is combined with.',
   invoice_infos: 'The coming invoices by schedule.',

@@ -81,5 +81,6 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
   invoices_preview:
     'Computes the invoices of a subscription up to a date, from usage that is counted so far and the prices as they are. Use it to ' +
     'check prices before you activate them, and to show a customer what a period costs so far. Of a subscription that combines, `invoice` has ' +
-    'the lines of the others too.',
+    'the lines of the others too. Of a template it shows the first invoices of a subscription that would be made from it at `start_at`, for ' +
+    'a customer with these details and these choices: as on a checkout page. Nothing is kept.',
 }

@@ -2,18 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
-import { Optional, Shape, Timestamp } from '../../resource/shapes.ts'
 import { engineOf, withTaxAnswers } from '../invoices/tax/answers/with-answers.ts'
+import { isOfTemplate, PreviewBody, previewed } from './preview/preview-body.ts'
 import { previewInvoices } from './preview/preview-invoices.ts'
 import { InvoicePreview } from './preview/preview-shape.ts'
+import { previewTemplate } from './preview/preview-template.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
 
-const INVOICES_PER_SCHEDULE_MAX = 12
-const PreviewBody = Shape({
-  pricing_plan_subscription_id: Type.String({ minLength: 1, maxLength: 64 }),
-  start_at: Optional(Timestamp),
-  invoices_per_schedule: Optional(Type.Integer({ minimum: 1, maximum: INVOICES_PER_SCHEDULE_MAX })),
-})
 const PreviewAnswer = Type.Object({
   invoice: InvoicePreview,
   first_invoice: InvoicePreview,
@@ -26,13 +21,19 @@ const PreviewAnswer = Type.Object({
 export function billingRoutes(app: FastifyInstance, deps: RouteDeps & BillingDeps): void {
   actionRoute(app, deps, {
     permission: 'INVOICE.VIEW',
-    summary: 'Preview the invoices of a subscription: what usage costs so far. Nothing is created.',
+    summary:
+      'Preview the invoices of a subscription: what usage costs so far; or of one that would be made from a template. Nothing is created.',
     tag: 'invoices',
     method: 'POST',
     url: '/v1/invoices/preview',
     status: 200,
     body: PreviewBody,
     response: PreviewAnswer,
-    handle: ({ tenant }, { body }) => withTaxAnswers(engineOf(deps), tenant, () => previewInvoices(deps, tenant, body)),
+    handle: ({ tenant }, { body }) => {
+      const of = previewed(body)
+      return isOfTemplate(of)
+        ? previewTemplate(deps, tenant, of)
+        : withTaxAnswers(engineOf(deps), tenant, () => previewInvoices(deps, tenant, of))
+    },
   })
 }

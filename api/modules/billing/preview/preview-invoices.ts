@@ -20,6 +20,7 @@ import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan } from '../terms/windows.ts'
+import type { SubscriptionPreview } from './preview-body.ts'
 import { combinedPreview } from './preview-combined.ts'
 import { type PreviewWindow, previewWindows } from './preview-windows.ts'
 import {
@@ -32,11 +33,6 @@ import {
 } from './price-previews.ts'
 import { type InvoicePreview, unsavedView } from './unsaved-view.ts'
 
-export type PreviewRequest = {
-  readonly pricing_plan_subscription_id: string
-  readonly start_at?: string
-  readonly invoices_per_schedule?: number
-}
 export type Preview = {
   readonly invoice: InvoicePreview
   readonly first_invoice: InvoicePreview
@@ -57,18 +53,42 @@ async function loadPreviewState(uow: ReadUow, subscriptionId: string): Promise<P
  * The next invoices of each schedule from `start_at` on. The default is now, or the start of a subscription that is
  * DRAFT. Throws INVALID_OPERATION when there is none, and LacksTaxAnswer when the tax engine has not said what tax applies.
  */
-export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request: PreviewRequest): Promise<Preview> {
+export async function previewInvoices(
+  deps: BillingDeps,
+  tenant: Tenant,
+  request: SubscriptionPreview,
+): Promise<Preview> {
   const { pricing_plan_subscription_id: id } = request
   const state = await readTenant(deps.database, tenant, uow => loadPreviewState(uow, id))
   const { inputs } = state
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'
   const from = request.start_at ? at(request.start_at) : isDraft ? (activeSpan(inputs)?.start ?? now) : now
-  const priced = await pricePreviews(deps, tenant, state, { from, perSchedule: request.invoices_per_schedule ?? 1 })
-  requireAnswers(
-    priced.map(({ invoice }) => invoice.columns.content),
-    localDateOf(now, zoneOfParties(inputs)),
-  )
+  return await previewsOf(deps, tenant, state, { from, perSchedule: request.invoices_per_schedule ?? 1 })
+}
+
+type Asked = {
+  readonly from: Instant
+  readonly perSchedule: number
+  /** Whether it was made for the preview alone: nothing is asked or combined for it. */
+  readonly isImagined?: true
+}
+
+/** The invoices of each schedule from a time on. Throws like `previewInvoices`. */
+export async function previewsOf(
+  deps: BillingDeps,
+  tenant: Tenant,
+  state: PreviewState,
+  asked: Asked,
+): Promise<Preview> {
+  const { inputs } = state
+  const now = deps.database.clock.now()
+  const priced = await pricePreviews(deps, tenant, state, asked)
+  if (!asked.isImagined)
+    requireAnswers(
+      priced.map(({ invoice }) => invoice.columns.content),
+      localDateOf(now, zoneOfParties(inputs)),
+    )
   const all = priced.map(({ choice, invoice }) => ({ choice, view: previewView(inputs, invoice, { tenant, now }) }))
   const [first] = all
   if (!first) {
@@ -84,7 +104,7 @@ export async function previewInvoices(deps: BillingDeps, tenant: Tenant, request
     pricing_plan_schedule_id: schedule.id,
     invoices: all.filter(({ choice }) => choice.schedules.has(schedule.id)).map(({ view }) => view),
   }))
-  const invoice = await combinedPreview(deps, tenant, { state, choice: first.choice })
+  const invoice = asked.isImagined ? null : await combinedPreview(deps, tenant, { state, choice: first.choice })
   return { invoice: invoice ?? first.view, first_invoice: first.view, invoice_infos: infos }
 }
 

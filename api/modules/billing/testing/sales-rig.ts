@@ -43,6 +43,9 @@ export function salesRig() {
     unique: (name: string): string => tenant.seed.unique(name),
     post: (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body),
     patch: (url: string, body: unknown): Promise<Row> => succeed(tenant, 'PATCH', `/v1/${url}`, body),
+    sql: (text: string, values?: unknown[]): Promise<Row[]> => running().sql(text, values),
+    /** A call of another tenant. */
+    callOther: (...request: Parameters<TestTenant['call']>) => running().tenants.bLive.call(...request),
     get: (url: string): Promise<Row> => succeed(tenant, 'GET', `/v1/${url}`),
     /** Bills a subscription at each of these times. */
     bill: async (subscriptionId: string, ...times: string[]): Promise<void> => {

@@ -1,0 +1,111 @@
+// POST /v1/invoices/preview of a template: the invoices of a subscription that is made from it for the preview alone, with its
+// customer. Both are made as `init` makes them, in a transaction that is rolled back.
+import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { idOf } from '../../../../shared/ids.ts'
+import type { Tenant } from '../../../../shared/tenant.ts'
+import { at, formatInstant } from '../../../../shared/time.ts'
+import { createResource } from '../../../resource/commands.ts'
+import type { Row } from '../../../resource/define-resource.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionFromTemplate } from '../../subscriptions/init/from-template.ts'
+import { CUSTOMIZATIONS } from '../../subscriptions/init/schema.ts'
+import { listSchedules } from '../../subscriptions/schedules/schedule.ts'
+import { type ScheduleBody, updateSchedule } from '../../subscriptions/schedules/schedule-commands.ts'
+import type { Schedule } from '../../subscriptions/table.ts'
+import type { BillingDeps } from '../run/compute-invoice.ts'
+import type { TemplatePreview } from './preview-body.ts'
+import { type Preview, previewsOf } from './preview-invoices.ts'
+import { loadPreviewStates, type PreviewState } from './price-previews.ts'
+
+/** Nobody in particular: a customer without a country is taxed like one in the country of the seller. */
+const SOMEBODY: Row = { type: 'INDIVIDUAL' }
+const SYSTEM: Actor = { id: null, requestId: null }
+const UNDONE = new Error('made for a preview')
+
+/**
+ * The first invoices of each schedule of a template, were it sold from `start_at` on, which is now unless given. Throws as `init` and
+ * changes of schedules do, with the field. A tax engine is not asked about a customer who is imagined.
+ */
+export async function previewTemplate(deps: BillingDeps, tenant: Tenant, request: TemplatePreview): Promise<Preview> {
+  const found: { made?: Made } = {}
+  await inTenant(deps.database, tenant, SYSTEM, async uow => {
+    found.made = await makeFromTemplate(uow, request)
+    throw UNDONE
+  }).catch(error => {
+    if (error !== UNDONE) throw error
+  })
+  if (!found.made) throw new Error('what is previewed was made')
+  const { state, ids } = found.made
+  const from = state.inputs.schedules[0] ? at(state.inputs.schedules[0].start_at) : deps.database.clock.now()
+  const perSchedule = request.invoices_per_schedule ?? 1
+  const preview = await previewsOf(deps, tenant, state, { from, perSchedule, isImagined: true })
+  return withIds(preview, ids)
+}
+
+type Made = {
+  readonly state: PreviewState
+  /** What stands for a made id in the answer: that of the template or of its schedule. */
+  readonly ids: ReadonlyMap<string, string>
+}
+
+async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Made> {
+  const { template_pricing_plan_subscription_id: templateId, [CUSTOMIZATIONS]: customizations = [] } = request
+  // Somebody else may have the reference.
+  const { reference: _reference, ...details } = (request.customer_details ?? SOMEBODY) as Row
+  const customer = await within('customer_details', () => createResource(uow, customerResource, details))
+  const currency = customizations.find(each => each.pricing_currency)?.pricing_currency
+  const { subscription } = await subscriptionFromTemplate(uow, {
+    templateId,
+    changes: { customer_id: customer.id, ...(currency ? { billing_currency: currency } : {}) },
+    customizations: customizations.map(({ pricing_plan_schedule_id, units = [] }) => ({
+      pricing_plan_schedule_id,
+      units,
+    })),
+    startAt: request.start_at ?? formatInstant(uow.now),
+  })
+  const sold = await listSchedules(uow, idOf('ppsu', templateId))
+  const made = await listSchedules(uow, subscription.id)
+  const madeOf = (id: string): Schedule | undefined => made[sold.findIndex(schedule => schedule.id === id)]
+  for (const [place, { pricing_plan_schedule_id: id, units: _units, ...changes }] of customizations.entries())
+    await customize(uow, madeOf(id), changes, `${CUSTOMIZATIONS}.${place}`)
+  if (request.enabled_pricings) await customize(uow, made[0], { enabled_pricings: request.enabled_pricings }, null)
+  const state = (await loadPreviewStates(uow, [subscription.id])).get(subscription.id)
+  if (!state) throw new Error('the subscription was made')
+  // An engine decides the tax of customers that are there.
+  const { tax_answers: _answers, ...inputs } = state.inputs
+  const ids = new Map([
+    [subscription.id, templateId],
+    ...made.map(({ id }, place): [string, string] => [id, sold[place]?.id ?? id]),
+  ])
+  return { state: { ...state, inputs }, ids }
+}
+
+/** `path`: where the changes stand in the body; null for its members. */
+async function customize(uow: Uow, schedule: Schedule | undefined, changes: Row, path: string | null): Promise<void> {
+  if (!schedule || Object.keys(changes).length === 0) return
+  const seats = changes['seats_values'] as readonly Row[] | undefined
+  // Seats hold from the start on, unless they say otherwise.
+  const stated = seats ? { seats_values: seats.map(each => ({ start_at: schedule.start_at, ...each })) } : {}
+  const change = () =>
+    updateSchedule(uow, schedule.id, { ...changes, ...stated } as Partial<ScheduleBody>, {
+      setPreviousEndAt: false,
+      setNextStartAt: false,
+    })
+  await (path === null ? change() : within(path, change))
+}
+
+async function within<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof AppError ? error.within(path) : error
+  }
+}
+
+/** The preview with the ids of what is there, in place of those that were made for it. */
+function withIds(preview: Preview, ids: ReadonlyMap<string, string>): Preview {
+  let text = JSON.stringify(preview)
+  for (const [made, stored] of ids) text = text.replaceAll(`"${made}"`, JSON.stringify(stored))
+  return JSON.parse(text)
+}
