@@ -1,10 +1,17 @@
 // Two requests at once on one subscription: each is done whole or refused with a code, whichever comes first, and what they leave is
 // what one after the other would leave. Pairs of the same request, and those beside billing, are tested beside the request too.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant, type Uow } from '../../../shared/database/database.ts'
+import { lockOne } from '../../resource/store.ts'
 import type { Answer, ApiHarness, TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { changePlan } from './change-plan/change-plan.ts'
+import { cancelSubscription } from './ending/cancel-subscription.ts'
+import { subscriptionResource } from './subscription.ts'
+import { activateSubscription } from './subscription-commands.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from './testing/seed-subscription.ts'
 import { startAt } from './testing/start-at.ts'
 
@@ -130,3 +137,66 @@ async function left({ id }: Given): Promise<void> {
   const spans = invoices.filter(({ status }) => status !== 'VOID').map(each => each['period_start'])
   expect(new Set(spans).size).toBe(spans.length)
 }
+
+describe('a request that comes while another is being saved', () => {
+  /** Sends the second once the first has done its work and not committed it, which it does when the second waits, or has an answer. */
+  async function beside(first: (uow: Uow) => Promise<unknown>, second: () => Promise<Answer>): Promise<Answer> {
+    let answer: Promise<Answer> | null = null
+    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+      await first(uow)
+      let isAnswered = false
+      answer = second().finally(() => {
+        isAnswered = true
+      })
+      const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      while (!isAnswered && (await api.sql(waits, [])).length === 0) await sleep(20)
+    })
+    return answer ?? expect.unreachable('it was sent')
+  }
+  const lockedBy = async (uow: Uow, id: string) =>
+    (await lockOne(uow, subscriptionResource, id)) ?? expect.unreachable('it is there')
+
+  test('to change the plan is refused after a cancellation', async () => {
+    const on = await given(true)
+    const answer = await beside(
+      uow => cancelSubscription(uow, on.id, { type: 'NOW' }),
+      () => REQUESTS['change the plan'](on),
+    )
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+    await left(on)
+  })
+
+  test('to change the plan is refused after a change to the same plan', async () => {
+    const on = await given(true)
+    const answer = await beside(
+      uow => changePlan(uow, on.id, { pricing_plan_id: plans[1] ?? '' }),
+      () => REQUESTS['change the plan'](on),
+    )
+    expect(answer.status).toBe(400)
+    await left(on)
+  })
+
+  test('to cancel at once takes effect after a cancellation for later', async () => {
+    const on = await given(true)
+    const later = { type: 'DATE', cancel_at: '2026-05-01T00:00:00Z' } as const
+    const answer = await beside(
+      uow => cancelSubscription(uow, on.id, later),
+      () => REQUESTS.cancel(on),
+    )
+    expect(answer).toMatchObject({ status: 200, body: { status: 'CANCELLED' } })
+    expect(answer.body['inactive_periods']).toHaveLength(1)
+    await left(on)
+  })
+
+  test('to activate finds it ACTIVE, and tells nobody twice', async () => {
+    const on = await given(false)
+    const answer = await beside(
+      async uow => activateSubscription(uow, await lockedBy(uow, on.id)),
+      () => REQUESTS.activate(on),
+    )
+    expect(answer).toMatchObject({ status: 200, body: { status: 'ACTIVE' } })
+    const told = `select 1 from outbox where object_id = $1 and type = 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED'`
+    expect(await api.sql(told, [on.id])).toHaveLength(1)
+    await left(on)
+  })
+})
