@@ -229,6 +229,69 @@ describe('a change of several lines', () => {
   })
 })
 
+describe('a coupon on some things', () => {
+  const april = { period: { service: span('2026-04-01', '2026-05-01'), full: span('2026-04-01', '2026-05-01') } }
+  const both = [line('a', '10'), line('b', '10', april)]
+  const coupon = { of: CONFIG, coupon: COUPON }
+  const above15 = { condition: { comparator: 'GREATER_THAN', amount: decimal('15') } } as const
+  test.each<[string, Partial<Clauses>, string[]]>([
+    ['deducts an amount once from all periods', { discounts: [discount('k', off('5'), coupon)] }, ['DISCOUNT k -5']],
+    [
+      'deducts it from each by the rule of before',
+      { discounts: [discount('k', off('5'), { ...coupon, eachPeriod: true })] },
+      ['DISCOUNT k -5', 'DISCOUNT k -5'],
+    ],
+    [
+      'asks its condition of all periods together',
+      { discounts: [discount('k', percent('10'), { ...coupon, ...above15 })] },
+      ['DISCOUNT k -2'],
+    ],
+    [
+      'asks it of each by the rule of before',
+      { discounts: [discount('k', percent('10'), { ...coupon, ...above15, eachPeriod: true })] },
+      [],
+    ],
+    [
+      'deducts a percentage from each period',
+      { discounts: [discount('k', percent('10'), coupon)] },
+      ['DISCOUNT k -1', 'DISCOUNT k -1'],
+    ],
+    [
+      'is of the lines of its own schedule alone',
+      {
+        discounts: [
+          discount('k', percent('10'), { ...coupon, scheduleId: 'ppsc_1' }),
+          discount('l', percent('10'), { ...coupon, scheduleId: 'ppsc_2' }),
+        ],
+      },
+      ['DISCOUNT k -1', 'DISCOUNT k -1'],
+    ],
+  ])('%s', (_name, clauses, expected) => {
+    expect(made(invoiceOf(both, clauses))).toEqual(expected)
+  })
+})
+
+test('a line notes of each change what was given: its percentage, the share of its time, and what was taken before', () => {
+  const firstHalf = { of: CONFIG, during: span('2026-03-01', '2026-03-16') }
+  const taken = [{ time: MARCH.service, amount: decimal('1') }]
+  const { lines } = invoiceOf([line('a', '31')], {
+    markups: [markup('m', percent('10'), firstHalf), markup('n', off('31'), firstHalf)],
+    discounts: [discount('d', percent('20'), firstHalf), discount('e', off('5'), { of: CONFIG, taken })],
+  })
+  const noted = lines[0]?.because.map(({ clauseId, percentage, share, taken: before }) => [
+    clauseId,
+    percentage && plain(percentage),
+    share && `${plain(share.numerator)}/${plain(share.denominator)}`,
+    before && plain(before),
+  ])
+  expect(noted).toEqual([
+    ['m', '10', '15/31', undefined],
+    ['n', null, '15/31', undefined],
+    ['d', '20', '15/31', undefined],
+    ['e', null, null, '1'],
+  ])
+})
+
 describe('free usage', () => {
   const free = {
     ...{ id: 'u', quantity: decimal('5'), coupon: COUPON },
@@ -264,13 +327,14 @@ describe('free usage', () => {
 
 describe('a wallet', () => {
   const wallet = { walletId: 'w', taxCategory: 'STANDARD' as const, currency: 'EUR', available: decimal('50') }
-  const shares = (amountType: 'EXCLUDING_TAX' | 'INCLUDING_TAX') =>
-    invoiceOf([line('a', '121')], { wallets: [wallet] }, { amountType, tax: taxAtRate('VAT', '21') })
+  const shares = (amountType: 'EXCLUDING_TAX' | 'INCLUDING_TAX', percentage = '21') =>
+    invoiceOf([line('a', '121')], { wallets: [wallet] }, { amountType, tax: taxAtRate('VAT', percentage) })
       .lines.filter(({ kind }) => kind === 'WALLET')
       .flatMap(({ because }) => because.map(({ share }) => share && plain(share.numerator.div(share.denominator))))
 
   test('notes the factor to amounts with tax, and none where amounts are net as its money is', () => {
     expect(shares('EXCLUDING_TAX')).toEqual([null])
     expect(shares('INCLUDING_TAX')).toEqual(['1.21'])
+    expect(shares('INCLUDING_TAX', '100')).toEqual(['2'])
   })
 })
