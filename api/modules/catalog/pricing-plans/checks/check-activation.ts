@@ -6,6 +6,7 @@ import type { Pricing, PricingPlanVersion } from '../table.ts'
 import { gapOf } from '../variants/coverage.ts'
 import { offeredBy } from '../variants/settings.ts'
 import { pricingsOf } from '../version-pricings.ts'
+import { checkCreditTypes } from './check-credit-types.ts'
 import { checkPricing } from './check-pricing.ts'
 import { checkVolumeGroups, type GroupMember } from './check-volume-groups.ts'
 import { isOptional } from './optional.ts'
@@ -31,7 +32,7 @@ export async function checkActivation(uow: Uow, version: PricingPlanVersion): Pr
       products,
       items,
       groups: own,
-    } = await checkPricing(uow, row, row).catch(error => {
+    } = await checkSold(uow, row).catch(error => {
       if (!(error instanceof AppError)) throw error
       return refuse(`The pricing ${row.id} cannot be billed: ${error.details.field}: ${error.message}`, {
         resourceId: row.id,
@@ -52,6 +53,13 @@ export async function checkActivation(uow: Uow, version: PricingPlanVersion): Pr
   refuseMixedGroups(groups)
   const gap = gapOf(rows, offeredBy(version))
   if (gap) refuse(gap.message, { resourceId: gap.pricing.id, resourceType: 'PRICING' })
+}
+
+/** What a pricing had before may stay, but credits that are retired are sold no more. */
+async function checkSold(uow: Uow, row: Pricing): ReturnType<typeof checkPricing> {
+  const named = await checkPricing(uow, row, row)
+  await checkCreditTypes(uow, row, null)
+  return named
 }
 
 type Seller = { readonly row: Pricing; readonly seller: string }

@@ -165,7 +165,16 @@ function checkCounts(config: PricingItemConfig, model: Priced['model'], field: s
   const { number } = seats
   if (!number || !isPlainDecimal(number) || decimal(number).lt(ZERO)) {
     refuse('INVALID_FIELD', `${field}.default_seats_value.number`, 'number must be a decimal, 0 or more.')
+    return
   }
+  // As the seats that a schedule states: of several bands each bounds its own part, so they do not bound the number.
+  const [band, ...others] = config.bands
+  const { minimum_number: least, maximum_number: most } = others.length === 0 ? (band ?? {}) : {}
+  const outside =
+    least && decimal(number).lt(decimal(least))
+      ? `at least ${least}`
+      : most && decimal(number).gt(decimal(most)) && `at most ${most}`
+  if (outside) refuse('INVALID_FIELD', `${field}.default_seats_value.number`, `The price is of ${outside} seats.`)
 }
 
 /** What decides on the tier: the usage itself, other usage, or that of several prices together. */

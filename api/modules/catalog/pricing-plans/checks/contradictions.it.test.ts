@@ -133,6 +133,10 @@ test('credits of a type that is ARCHIVED, unless the price was in them before', 
   ])
   const kept = await a.call('PATCH', `/v1/pricings/${made.body['id']}`, { items: made.body['items'] })
   expect(kept.status).toBe(200)
+  const version = `/v1/pricing-plan-versions/${made.body['pricing_plan_version_id']}`
+  const activated = await a.call('PATCH', version, { status: 'ACTIVE' })
+  expect(refusal(activated)).toEqual([400, 'INVALID_OPERATION', 'status'])
+  expect(activated.body['message']).toContain('The credit type is ARCHIVED')
   const renamed = await a.call('PATCH', `/v1/product-items/${selling['id']}`, { description: 'Not sold any more.' })
   expect(renamed.status).toBe(200)
 })

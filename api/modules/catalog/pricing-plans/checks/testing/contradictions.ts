@@ -241,6 +241,18 @@ export const CONTRADICTIONS: readonly Contradiction[] = [
     one({ ...FLAT, default_seats_value: { number: '-1' } }),
     `${AT}.default_seats_value.number`,
   ],
+  [
+    'fewer seats than the least',
+    PER_SEAT,
+    one({ ...flat({ amount: eur('1'), minimum_number: '5' }), default_seats_value: { number: '2' } }),
+    `${AT}.default_seats_value.number`,
+  ],
+  [
+    'more seats than the most',
+    PER_SEAT,
+    one({ ...flat({ amount: eur('1'), maximum_number: '5' }), default_seats_value: { number: '6' } }),
+    `${AT}.default_seats_value.number`,
+  ],
   ['seats of usage', NUMBERS, one({ ...FLAT, default_seats_value: { number: '1' } }), `${AT}.default_seats_value`],
   // What is charged, and by what.
   ['a unit price of a fee', RECURRING, one(FLAT), `${AT}.pricing_type`],
