@@ -45,8 +45,9 @@ export async function startModule(module: string, env: Record<string, string>, h
     }),
   )
   const ended = exited.then(() => Promise.reject(new Error(`${module} ended before it listened`)))
-  const told = portTold(child.stdout)
-  const listening = healthPort === undefined ? told : untilReady(healthPort).then(port => ({ port, metricsPort: null }))
+  const reported = portReported(child.stdout)
+  const listening =
+    healthPort === undefined ? reported : untilReady(healthPort).then(port => ({ port, metricsPort: null }))
   const { port, metricsPort } = await Promise.race([listening, ended])
   ended.catch(() => undefined) // its end is awaited by stop
   return {
@@ -62,12 +63,12 @@ export async function startModule(module: string, env: Record<string, string>, h
 }
 
 // Goes on reading for as long as the process writes, so that it never waits for us.
-const portTold = (output: Readable): Promise<{ port: number; metricsPort: number | null }> =>
+const portReported = (output: Readable): Promise<{ port: number; metricsPort: number | null }> =>
   new Promise(resolve => {
     createInterface({ input: output }).on('line', line => {
-      const told = /"port":([0-9]+)/.exec(line)
+      const reported = /"port":([0-9]+)/.exec(line)
       const metrics = /"metricsPort":([0-9]+)/.exec(line)
-      if (told) resolve({ port: Number(told[1]), metricsPort: metrics ? Number(metrics[1]) : null })
+      if (reported) resolve({ port: Number(reported[1]), metricsPort: metrics ? Number(metrics[1]) : null })
     })
   })
 

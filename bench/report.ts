@@ -95,9 +95,9 @@ function printRatios(rows: readonly Row[]): void {
 
 function printBounds(bounds: readonly Bound[]): void {
   for (const { name, value, unit, most } of bounds) {
-    const told = value === null ? 'unknown' : `${figure(value)} ${unit}`
+    const shown = value === null ? 'unknown' : `${figure(value)} ${unit}`
     const verdict = value === null || value < most ? '' : '  ABOVE'
-    console.log(`${name.padEnd(NAME_WIDTH)}${told.padStart(12)}  (budget under ${figure(most)} ${unit})${verdict}`)
+    console.log(`${name.padEnd(NAME_WIDTH)}${shown.padStart(12)}  (budget under ${figure(most)} ${unit})${verdict}`)
   }
 }
 

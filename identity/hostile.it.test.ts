@@ -53,11 +53,11 @@ test('a stolen refresh token that the thief uses first: the owner’s next call 
   ).json()
   expect((await client.refresh(stolen)).json().error).toBe('invalid_grant')
   expect((await client.refresh(deeper.refresh_token)).json().error).toBe('invalid_grant')
-  const told = await rig.sql(
+  const notices = await rig.sql(
     `select data->>'revoke_reason' as reason from outbox where type = 'OAUTH_GRANT.REVOKED' and data->>'client_id' = $1`,
     [client.clientId],
   )
-  expect(told).toEqual([{ reason: 'REFRESH_TOKEN_REUSED' }])
+  expect(notices).toEqual([{ reason: 'REFRESH_TOKEN_REUSED' }])
 })
 
 test.each([

@@ -106,7 +106,7 @@ test('no tool that changes something answers a token of scope read', async () =>
   }
   const { '403 INSUFFICIENT_SCOPE': refused = [], ...others } = outcomes
   expect(refused.length).toBeGreaterThan(40)
-  // A body that is no body of the call is told before who may make it.
+  // A body that is no body of the call is refused before it is asked who may make it.
   expect(
     Object.keys(others).filter(outcome => !/^400 (MISSING_FIELD|INVALID_REQUEST|INVALID_FIELD)$/.test(outcome)),
   ).toEqual([])

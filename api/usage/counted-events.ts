@@ -1,5 +1,5 @@
 // The very events that an invoice counted, as the log had them when it was closed: those up to its positions, and of what was deleted
-// since also that. Rows keep the place of their event, and a deletion is told by their version (aggregator/steps/rows.ts).
+// since also that. Rows keep the place of their event, and a deletion shows in their version (aggregator/steps/rows.ts).
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, type Interval, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'

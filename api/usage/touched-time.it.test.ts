@@ -73,7 +73,7 @@ async function store(marks: readonly Mark[]): Promise<void> {
 const touches = (mark: Mark, { customerKeys, meterReference }: TouchedQuestion): boolean =>
   customerKeys.includes(mark.customer) && meterReference === mark.meter
 
-test('every piece is told what the marks of its customers and its meter say', async () => {
+test('every piece is given what the marks of its customers and its meter say', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyMark, { maxLength: 30 }),

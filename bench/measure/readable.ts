@@ -13,9 +13,9 @@ export const DATABASE = 'bench'
 
 async function linesAcked(gateway: Running): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text()
-  const told = /^millrace_ingest_lines_acked_total ([0-9]+)$/m.exec(text)
-  if (!told) throw new Error('the gateway does not tell how many lines were acknowledged')
-  return Number(told[1])
+  const found = /^millrace_ingest_lines_acked_total ([0-9]+)$/m.exec(text)
+  if (!found) throw new Error('the gateway does not tell how many lines were acknowledged')
+  return Number(found[1])
 }
 
 // Every reference of a run is new, so the rows in the table are the events that count.

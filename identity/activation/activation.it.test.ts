@@ -69,8 +69,8 @@ test('a new person gets one mail, chooses a password behind its link, and is a m
 test('the acceptance is told to the tenant, with who accepted', async () => {
   const invitation = await invite(rig, email)
   await activate(await activationLink())
-  const told = await rig.sql('select * from outbox where object_id = $1', [invitation])
-  expect(told).toMatchObject([
+  const notices = await rig.sql('select * from outbox where object_id = $1', [invitation])
+  expect(notices).toMatchObject([
     {
       type: 'USER_INVITATION.ACCEPTED',
       platform_id: rig.platforms[0].id,

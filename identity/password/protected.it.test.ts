@@ -43,12 +43,12 @@ test('a changed password stands in the audit trail of every tenant of its user',
   const person = await newPerson(rig)
   await resetOf(person.email, 'a new and rather long password')
   const [{ id } = {}] = await rig.sql('select id from users where username = $1', [person.email])
-  const told = await rig.sql(
+  const notices = await rig.sql(
     `select type, environment, actor_id, data from outbox where object_id = $1 and type = 'USER.PASSWORD_CHANGED' order by environment`,
     [id],
   )
   const record = { type: 'USER.PASSWORD_CHANGED', actor_id: id, data: { object_type: 'USER', id } }
-  expect(told).toEqual([
+  expect(notices).toEqual([
     { ...record, environment: 'LIVE' },
     { ...record, environment: 'TEST' },
   ])

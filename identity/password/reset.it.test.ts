@@ -62,9 +62,9 @@ test('from a mail to a new password: the old one, its sessions and other links e
   expect((await choose(second)).statusCode).toBe(404)
   expect((await signIn(ada.email, ada.password)).statusCode).toBe(401)
   expect((await signIn(ada.email, NEW)).statusCode).toBe(303)
-  const [told, ...others] = await mailsOf(rig)
+  const [mail, ...others] = await mailsOf(rig)
   expect(others).toEqual([])
-  expect(told).toMatchObject({ to: ada.email, subject: 'Your password for Millrace was changed' })
+  expect(mail).toMatchObject({ to: ada.email, subject: 'Your password for Millrace was changed' })
 })
 
 test.each([
@@ -85,9 +85,9 @@ test.each([
   expect(await reset(await linkFor(ada.email))).toBeLessThan(400)
   expect((await client.refresh(refreshToken)).json().error).toBe('invalid_grant')
   expect((await client.redeem(waiting)).json().error).toBe('invalid_grant')
-  const [told] = await mailsOf(rig)
-  expect(told?.text).toContain('Every application you had connected was disconnected')
-  expect(told?.text).not.toContain('keep their access')
+  const [mail] = await mailsOf(rig)
+  expect(mail?.text).toContain('Every application you had connected was disconnected')
+  expect(mail?.text).not.toContain('keep their access')
 })
 
 test('the answer is the same to the byte for an e-mail that is a user’s, nobody’s, or of somebody switched off', async () => {

@@ -235,12 +235,12 @@ test('a change of factors ends every other session and half-done sign-in of the 
   expect(mails[0]?.text).toContain('An authenticator app was set up')
   expect(mails[0]?.text).not.toContain(secret)
   expect(mails[1]?.text).toContain('was removed just now')
-  const told = await rig.sql(
+  const notices = await rig.sql(
     `select o.type, o.environment::text from outbox o join users u on u.id = o.object_id and u.id = o.actor_id
      where u.username = $1 order by o.seq`,
     [person.email],
   )
-  expect(told.map(row => `${row['type']} ${row['environment']}`).toSorted()).toEqual([
+  expect(notices.map(row => `${row['type']} ${row['environment']}`).toSorted()).toEqual([
     'USER.AUTHENTICATOR_ADDED LIVE',
     'USER.AUTHENTICATOR_ADDED TEST',
     'USER.AUTHENTICATOR_REMOVED LIVE',

@@ -30,7 +30,7 @@ export type UwsApp = {
   post(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
   /** Called for every connection that comes (1) and goes (-1); since 20.41. */
-  filter(told: (res: UwsResponse, change: number) => void): UwsApp
+  filter(report: (res: UwsResponse, change: number) => void): UwsApp
   /** How long a new connection may take to send a head that can be read; not in every build, and counted in steps of 4 s. */
   setIdleTimeout?(seconds: number): void
   /** How long an answered connection may wait for its next request; likewise. */

@@ -33,7 +33,7 @@ const DEMAND_KEPT = 0.25
 /** A demand below this part of the limit is not worth telling: the even part of every share covers it. */
 const DEMAND_TOLD = 0.001
 /** Tenants in one report, those that ask for most of their limit first; bounds the message. */
-const TOLD_MAX = 5_000
+const REPORTED_MAX = 5_000
 /** How long until a share has grown by a demand that is new (share-book.ts). */
 const GROWTH_MS = (WINDOW + 1) * INTERVAL_MS
 
@@ -114,16 +114,17 @@ export function createRateLimits(options: {
       const now = options.nowMs()
       const seconds = Math.max(now - measuredAt, 1) / 1000
       measuredAt = now
-      const told: Bucket[] = []
+      const reported: Bucket[] = []
       for (const byPlatform of [buckets.LIVE, buckets.TEST]) {
         for (const [platformId, bucket] of byPlatform) {
           settle(bucket, now, seconds)
-          if (bucket.demand > 0) told.push(bucket)
+          if (bucket.demand > 0) reported.push(bucket)
           else if (isForgettable(bucket)) byPlatform.delete(platformId)
         }
       }
-      if (told.length > TOLD_MAX) told.sort((a, b) => b.demand / b.limit - a.demand / a.limit).splice(TOLD_MAX)
-      return new Map(told.map(({ key, demand }) => [key, Math.ceil(demand)]))
+      if (reported.length > REPORTED_MAX)
+        reported.sort((a, b) => b.demand / b.limit - a.demand / a.limit).splice(REPORTED_MAX)
+      return new Map(reported.map(({ key, demand }) => [key, Math.ceil(demand)]))
     },
   }
 }

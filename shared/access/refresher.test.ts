@@ -59,7 +59,7 @@ test('two loads are the gap apart, however many ask', async () => {
   await refresher.close()
 })
 
-test('a failed load is told to those who asked, and the next one is tried', async () => {
+test('a failed load is reported to those who asked, and the next one is tried', async () => {
   let down = true
   const { refresher } = rig({ fail: () => down })
   await expect(refresher.refresh()).rejects.toThrow('down')

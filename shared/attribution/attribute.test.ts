@@ -35,7 +35,7 @@ const event = (subscription = '', timestamp = 150, meterReference = 'm') => ({
   timestamp: at(timestamp),
   meterReference,
 })
-const told = (found: Attribution): string =>
+const outcome = (found: Attribution): string =>
   found.kind === 'NONE' ? found.reason : `${found.subscription.id} ${found.by}`
 
 const COUNTRY = 'BILLING_ENTITY_REGISTERED_ADDRESS_COUNTRY'
@@ -103,7 +103,7 @@ describe('which subscription an event belongs to', () => {
     ['none of one that is never billed', customer([A], { processingOnly: true }), event(), 'PROCESSING_ONLY'],
     ['the name before the selector', customer([A, B], own(byPlan('gold'))), event('id:a'), 'a ID'],
   ]
-  test.each(rows)('%s', (_name, of, sent, expected) => expect(told(attribute(of, sent))).toBe(expected))
+  test.each(rows)('%s', (_name, of, sent, expected) => expect(outcome(attribute(of, sent))).toBe(expected))
 
   test('is decided by what held at its time, whatever the customer says since', () => {
     const terms = [
@@ -111,8 +111,8 @@ describe('which subscription an event belongs to', () => {
       { from: at(160), selector: byPlan('gold'), parentIds: [] },
     ]
     const both = customer([A, B], { terms })
-    expect(told(attribute(both, event('', 159)))).toBe('a CUSTOMER_SELECTOR')
-    expect(told(attribute(both, event('', 160)))).toBe('b CUSTOMER_SELECTOR')
+    expect(outcome(attribute(both, event('', 159)))).toBe('a CUSTOMER_SELECTOR')
+    expect(outcome(attribute(both, event('', 160)))).toBe('b CUSTOMER_SELECTOR')
   })
 })
 
@@ -143,7 +143,7 @@ describe('an event goes on to parents', () => {
   const directory = (...all: AttributedCustomer[]) => new Map(all.map(each => [each.id, each]))
   const places = (all: AttributedCustomer[], sent = event()) =>
     placesOf(directory(...all), 'child', sent).map(
-      ({ customerId, attribution }) => `${customerId}: ${told(attribution)}`,
+      ({ customerId, attribution }) => `${customerId}: ${outcome(attribution)}`,
     )
   const parent = customer([B], { id: 'parent' })
 
@@ -258,7 +258,9 @@ describe('whatever the customer has and the event says', () => {
   test('the order in which subscriptions are read does not matter', () => {
     fc.assert(
       fc.property(anything, given => {
-        expect(told(asked({ ...given, subscriptions: given.subscriptions.toReversed() }))).toBe(told(asked(given)))
+        expect(outcome(asked({ ...given, subscriptions: given.subscriptions.toReversed() }))).toBe(
+          outcome(asked(given)),
+        )
       }),
     )
   })

@@ -26,15 +26,15 @@ function figureOf(type: Persistable, events: readonly Event[]): Decimal | null {
 function stateAt(
   type: Persistable,
   events: readonly Event[],
-  told: readonly PersistedUsage[],
+  persisted: readonly PersistedUsage[],
   period: Interval,
 ): string | null {
-  const counted = usageInterval(true, START, period, told)
+  const counted = usageInterval(true, START, period, persisted)
   const figure = figureOf(
     type,
     events.filter(({ at }) => contains(counted, at)),
   )
-  const state = persistedUsageAt(told, counted)
+  const state = persistedUsageAt(persisted, counted)
   const quantity = state ? carriedOn(type, state.usage, figure) : figure
   return quantity && plain(quantity)
 }
@@ -60,9 +60,9 @@ describe('a persisted state', () => {
         )
         // There was no state to persist.
         if (!before) return
-        const told = [{ id: 'told', at, usage: before }]
+        const persisted = [{ id: 'persisted', at, usage: before }]
         for (const period of periods)
-          expect(stateAt(type, events, told, period)).toBe(stateAt(type, events, [], period))
+          expect(stateAt(type, events, persisted, period)).toBe(stateAt(type, events, [], period))
       }),
     )
   })
@@ -70,11 +70,12 @@ describe('a persisted state', () => {
   test('replaces all earlier events in periods that end after it, and leaves earlier periods as they are', () => {
     fc.assert(
       fc.property(anyType, anyEvents, anyEvents, anyTime, anyPeriods, (type, events, others, at, periods) => {
-        const told = [{ id: 'told', at, usage: decimal('37') }]
+        const persisted = [{ id: 'persisted', at, usage: decimal('37') }]
         const other = [...others.filter(event => event.at < at), ...events.filter(event => event.at >= at)]
         for (const period of periods) {
-          if (period.end > at) expect(stateAt(type, other, told, period)).toBe(stateAt(type, events, told, period))
-          else expect(stateAt(type, events, told, period)).toBe(stateAt(type, events, [], period))
+          if (period.end > at)
+            expect(stateAt(type, other, persisted, period)).toBe(stateAt(type, events, persisted, period))
+          else expect(stateAt(type, events, persisted, period)).toBe(stateAt(type, events, [], period))
         }
       }),
     )
@@ -87,8 +88,8 @@ describe('a persisted state', () => {
     ]
     const events = [1_005, 1_015, 1_025].map(at => ({ at: instantOf(at), value: decimal('1') }))
     const ends = [1_008, 1_010, 1_011, 1_020, 1_021, 1_030]
-    const of = (told: PersistedUsage[]) =>
-      ends.map(end => stateAt('SUM', events, told, interval(START, instantOf(end))) ?? '0')
+    const of = (persisted: PersistedUsage[]) =>
+      ends.map(end => stateAt('SUM', events, persisted, interval(START, instantOf(end))) ?? '0')
     expect(of([early, late])).toEqual(['1', '1', '10', '11', '20', '21'])
     expect(of([late, early])).toEqual(of([early, late]))
   })
@@ -102,8 +103,8 @@ describe('a persisted state', () => {
     ['MIN', '5', null, '5'],
     ['MIN', '5', '0', '0'],
     ['MIN', '5', '37', '5'],
-  ])('%s of %s told and %s of events is %s', (type, told, events, expected) => {
-    expect(plain(carriedOn(type, decimal(told), events === null ? null : decimal(events)))).toBe(expected)
+  ])('%s of %s persisted and %s of events is %s', (type, persisted, events, expected) => {
+    expect(plain(carriedOn(type, decimal(persisted), events === null ? null : decimal(events)))).toBe(expected)
   })
 
   test('is one number, so there is none for a mean or a set', () => {

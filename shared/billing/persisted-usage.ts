@@ -21,19 +21,19 @@ export type Persistable = (typeof PERSISTABLE)[number]
 export const isPersistable = (type: string): type is Persistable => PERSISTABLE.some(each => each === type)
 
 /** The persisted state that usage of this interval is added to; null when it starts from nothing. */
-export const persistedUsageAt = (told: readonly PersistedUsage[], { start }: Interval): PersistedUsage | null =>
-  told.find(({ at }) => at === start) ?? null
+export const persistedUsageAt = (persisted: readonly PersistedUsage[], { start }: Interval): PersistedUsage | null =>
+  persisted.find(({ at }) => at === start) ?? null
 
 /** The state after events with this figure of their own; null for no events, which leave it as recorded. */
-export function carriedOn(type: Persistable, told: Decimal, events: Decimal | null): Decimal {
-  if (events === null) return told
+export function carriedOn(type: Persistable, persisted: Decimal, events: Decimal | null): Decimal {
+  if (events === null) return persisted
   switch (type) {
     case 'SUM':
-      return told.plus(events)
+      return persisted.plus(events)
     case 'MAX':
-      return max(told, events)
+      return max(persisted, events)
     case 'MIN':
-      return min(told, events)
+      return min(persisted, events)
     default:
       return assertNever(type)
   }

@@ -48,12 +48,12 @@ describe('a calculation over a period, by the examples of semantics 1.1', () => 
   }
 
   test('from the last persisted state before its end, inside its schedule', () => {
-    const from = (told: string[], period = AUGUST) =>
+    const from = (persisted: string[], period = AUGUST) =>
       usageInterval(
         true,
         JULY.start,
         period,
-        told.map(text => ({ at: at(text) })),
+        persisted.map(text => ({ at: at(text) })),
       ).start
     expect(from(['2026-06-30T23:59:59Z'])).toBe(JULY.start)
     expect(from(['2026-07-10T00:00:00Z', '2026-08-10T00:00:00Z', '2026-07-20T00:00:00Z'])).toBe(

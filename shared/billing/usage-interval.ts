@@ -12,10 +12,10 @@ export function usageInterval(
   persist: boolean,
   scheduleStart: Instant,
   period: Interval,
-  told: readonly Pick<PersistedUsage, 'at'>[] = [],
+  persisted: readonly Pick<PersistedUsage, 'at'>[] = [],
 ): Interval {
   if (period.start < scheduleStart) throw new RangeError('the period starts before its schedule')
   if (!persist) return period
-  const starts = told.map(({ at }) => at).filter(at => at < period.end)
+  const starts = persisted.map(({ at }) => at).filter(at => at < period.end)
   return interval(instantOf(Math.max(scheduleStart, ...starts)), period.end)
 }

@@ -19,7 +19,7 @@ export type DomainEvent = {
   readonly metadata?: Record<string, unknown>
 }
 
-/** Rows that one statement writes. What all have in common is given once: half of the values need not be told and parsed. */
+/** Rows that one statement writes. What all have in common is given once: half of the values need not be sent and parsed. */
 const ROWS_MAX = 500
 
 /**

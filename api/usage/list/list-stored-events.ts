@@ -41,7 +41,7 @@ const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, use_
   max_execution_time = ${EXECUTION_SECONDS_MAX}`
 
 type Page = { readonly filter: EventFilter; readonly now: Instant; readonly limit: number; readonly offset: number }
-/** `ended`: it is known that none follows. `total`: how many match, where reading the page told. */
+/** `ended`: it is known that none follows. `total`: how many match, where reading the page showed it. */
 type StoredPage = { readonly events: StoredEvent[]; readonly ended: boolean; readonly total: number | null }
 
 /** A page of the records that match, newest first. */

@@ -46,7 +46,7 @@ test('a list that was short is known to be, whatever time it is about, until it 
   expect(lists.has(tenant('LIVE'), filter)).toBe(false)
 })
 
-test('how much time so many events take is told by the list that was read last, with a margin', () => {
+test('how much time so many events take is estimated from the list that was read last, with a margin', () => {
   const paces = createPaces()
   expect(paces.of(tenant('LIVE'), {}, 10)).toBe(null)
   paces.note(tenant('LIVE'), { from: instantOf(5) }, { events: 1_000, ms: 60_000 })

@@ -143,7 +143,7 @@ describe('what another attempt would not mend is an ERROR at once', () => {
       /compressed/,
     ],
     [
-      'content whose end is not told',
+      'content whose end is not marked',
       (_response, request) => request.socket.end('HTTP/1.1 200 OK\r\n\r\nreference\n'),
       /did not say how long/,
     ],

@@ -76,7 +76,7 @@ test('each minute says what was accepted, repeated, refused and not matched', as
   ])
 })
 
-test('is of one platform and environment alone, and of the last hour unless told otherwise', async () => {
+test('is of one platform and environment alone, and of the last hour unless another time is given', async () => {
   const { bLive, aTest } = rig.api.tenants
   expect((await minutes(bLive, WINDOW))['data'][0]).toMatchObject({ accepted: 1_000, repeated: 0, not_matched: [] })
   expect((await minutes(aTest, WINDOW))['data'][0]).toMatchObject({ accepted: 0, repeated: 0, not_matched: [] })

@@ -1,4 +1,4 @@
-// A state that is told: who may tell what, what invoices make of it, and what the traces of the events around it say.
+// A state that is persisted: who may persist what, what invoices make of it, and what the traces of the events around it say.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { BillingDeps } from '../../../api/modules/billing/run/compute-invoice.ts'
 import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
@@ -186,22 +186,22 @@ describe('refused by name', () => {
   })
 })
 
-test('a state told inside a period is on its preview, its OPEN and its FINAL invoice, and is carried on', async () => {
+test('a state persisted inside a period is on its preview, its OPEN and its FINAL invoice, and is carried on', async () => {
   const own = await seats()
   const [before, after] = [await send(own, '2026-03-04T00:00:00Z', '5'), await send(own, '2026-03-12T00:00:00Z', '2')]
   expect(await previewed(own)).toEqual(['7'])
   const [open] = await billAt(own, '2026-03-20T00:00:00Z')
   expect(numbersIn(open)).toEqual(['7'])
-  const told = await tell(own, { timestamp: '2026-03-10T00:00:00Z' })
+  const persisted = await tell(own, { timestamp: '2026-03-10T00:00:00Z' })
   expect(await previewed(own)).toEqual(['39'])
   const [next] = await rig.api.sql(
     'select next_billing_at <= $2 as due from pricing_plan_subscriptions where id = $1',
     [own.subscriptionId, new Date(NOW)],
   )
   expect(next).toEqual({ due: true })
-  const events = await rig.api.sql('select type, data from outbox where object_id = $1', [told['id']])
-  expect(events).toEqual([{ type: 'PERSIST_DATA.CREATED', data: told }])
-  await expectPayloads(rig.api, told['id'], ['PERSIST_DATA.CREATED'])
+  const events = await rig.api.sql('select type, data from outbox where object_id = $1', [persisted['id']])
+  expect(events).toEqual([{ type: 'PERSIST_DATA.CREATED', data: persisted }])
+  await expectPayloads(rig.api, persisted['id'], ['PERSIST_DATA.CREATED'])
 
   const [march] = await billAt(own, '2026-04-02T00:00:00Z')
   await billAt(own, '2026-04-03T00:00:00Z')
@@ -214,7 +214,7 @@ test('a state told inside a period is on its preview, its OPEN and its FINAL inv
     ['38'],
   ])
   expect(linesIn(april)[0]?.['details'].persisted_usage).toEqual({
-    persist_data_id: told['id'],
+    persist_data_id: persisted['id'],
     start_at: '2026-03-10T00:00:00Z',
     meter_value: { number: '37' },
   })
@@ -229,7 +229,7 @@ test('a state told inside a period is on its preview, its OPEN and its FINAL inv
   expect((await linkOf(late))?.['invoice_id']).toBe(next2?.['id'])
 })
 
-test('a state told at the cut: late usage of the time before it is on the next invoice and in no state', async () => {
+test('a state persisted at the cut: late usage of the time before it is on the next invoice and in no state', async () => {
   const own = await seats()
   const first = await send(own, '2026-03-04T00:00:00Z', '5')
   await billAt(own, '2026-04-01T01:00:00Z')
@@ -294,7 +294,7 @@ test('tried out, it answers and keeps nothing', async () => {
   expect([status, body['persist_usage'], await kept(own)]).toEqual([201, '37', []])
 })
 
-describe('told in the very moment in which an invoice closes', () => {
+describe('persisted in the very moment in which an invoice closes', () => {
   const closing = async (own: Billed, deps: Partial<BillingDeps>): Promise<Row | undefined> => {
     await billAt(own, '2026-04-01T01:00:00Z')
     rig.api.clock.set(ms('2026-04-02T00:00:00Z'))
@@ -334,7 +334,7 @@ describe('told in the very moment in which an invoice closes', () => {
   })
 })
 
-test('a pricing period that goes on: the state takes over where it was told, and so says the trace', async () => {
+test('a pricing period that goes on: the state takes over where it was persisted, and so says the trace', async () => {
   rig.api.clock.set(ms('2026-02-01T00:00:00Z'))
   const quarter = { pricing_period: { type: 'MONTH', value: 3 } }
   const own = await seats({ start_at: '2026-01-01T00:00:00Z', config: quarter })

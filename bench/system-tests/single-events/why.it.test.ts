@@ -121,16 +121,16 @@ describe('an explanation', () => {
   test('leads from the events to what the line prints, step by step', async () => {
     const { invoice } = await closedMarch(['700', '800.5'])
     const line = usageLine(invoice)
-    const told = await get(invoice, `lines/${line['id']}/explanation`)
-    expect(told).toMatchObject({
+    const answer = await get(invoice, `lines/${line['id']}/explanation`)
+    expect(answer).toMatchObject({
       is_current: true,
       usage: { calculation_type: 'SUM', quantity: '1500.5', number_of_events: '2', start_at: START },
       price: { pricing_type: 'TIERED', bands: [{ amount: eur('0.105') }, { amount: eur('0.08') }] },
       taxes: [{ treatment: 'LOCAL_RATE', percentage: '21', country: 'NL' }],
     })
-    expect(told['usage'].log_positions.length).toBeGreaterThan(0)
-    expect(told['taxes'][0].source).toContain('Taxes in Europe')
-    expect(told['steps'].map(({ step, change, amount }: Row) => [step, change?.quantity, amount?.quantity])).toEqual([
+    expect(answer['usage'].log_positions.length).toBeGreaterThan(0)
+    expect(answer['taxes'][0].source).toContain('Taxes in Europe')
+    expect(answer['steps'].map(({ step, change, amount }: Row) => [step, change?.quantity, amount?.quantity])).toEqual([
       ['USAGE', undefined, undefined],
       ['BAND', '105', undefined],
       ['BAND', '40.04', undefined],
@@ -138,7 +138,7 @@ describe('an explanation', () => {
       ['TOTAL_DISCOUNT', '-14.5', '130.54'],
     ])
     const discount = linesOf(invoice).find(({ type }) => type === 'DISCOUNT')
-    expect(told['steps'].at(-1).line_id).toBe(discount?.['id'])
+    expect(answer['steps'].at(-1).line_id).toBe(discount?.['id'])
     const ofDiscount = await get(invoice, `lines/${discount?.['id']}/explanation`)
     expect(ofDiscount['steps'].map(({ step, line_id }: Row) => [step, line_id])).toContainEqual([
       'TOTAL_DISCOUNT',
@@ -155,8 +155,8 @@ describe('an explanation', () => {
       .data
     const whole = await Promise.all(invoice.map(({ id }: Row) => succeed(tenant, 'GET', `/v1/invoices/${id}`)))
     const open = whole.find(row => row['status'] === 'OPEN')
-    const told = await get(open, `lines/${usageLine(open)['id']}/explanation`)
-    expect(told).toMatchObject({ is_current: true, usage: { quantity: '1000', log_positions: null } })
+    const answer = await get(open, `lines/${usageLine(open)['id']}/explanation`)
+    expect(answer).toMatchObject({ is_current: true, usage: { quantity: '1000', log_positions: null } })
     const { data } = await get(open, `lines/${usageLine(open)['id']}/events`)
     expect(data).toHaveLength(1)
     expect(await tenant.call('POST', `/v1/invoices/${open['id']}/verify`)).toMatchObject({
@@ -201,9 +201,9 @@ describe('a verification', () => {
       organization: { legal_name: 'Acme of another name', registered_address: { country: 'FR' } },
     })
     await rig.send({ ...tokensOf(of, rig.reference()), quantity: '5' })
-    const told = await verify(invoice)
-    expect(told).toMatchObject({ identical: true, number_of_differences: 0, differences: [], changed_events: [] })
-    expect(told['computed_sha256']).toBe(told['issued_sha256'])
+    const answer = await verify(invoice)
+    expect(answer).toMatchObject({ identical: true, number_of_differences: 0, differences: [], changed_events: [] })
+    expect(answer['computed_sha256']).toBe(answer['issued_sha256'])
     // The next one bills the late event; it too is priced again as it was.
     await billAt(of, '2026-05-01T01:00:00Z')
     await billAt(of, '2026-05-02T00:00:00Z')
@@ -222,14 +222,14 @@ describe('a verification', () => {
     const { invoice, references } = await closedMarch(['700', '800.5'])
     const [first = ''] = references
     await succeed(tenant, 'POST', `/v1/events/${first}/delete`)
-    const told = await verify(invoice)
-    expect(told).toMatchObject({ identical: false, changed_events: [{ reference: first, change: 'DELETED' }] })
-    expect(told['differences']).toContainEqual({
+    const answer = await verify(invoice)
+    expect(answer).toMatchObject({ identical: false, changed_events: [{ reference: first, change: 'DELETED' }] })
+    expect(answer['differences']).toContainEqual({
       field: 'content.periods.0.groups.0.lines.0.meter_value.number',
       issued: '1500.5',
       computed: '800.5',
     })
-    expect(told['computed_sha256']).not.toBe(told['issued_sha256'])
+    expect(answer['computed_sha256']).not.toBe(answer['issued_sha256'])
   })
 
   test('of an invoice with an added line that was made FINAL by hand finds the same', async () => {
@@ -259,8 +259,8 @@ describe('a verification', () => {
     const refusal = (id: string) => tenant.call('POST', `/v1/invoices/${id}/verify`)
     const refused = { status: 400, body: { code: 'INVALID_OPERATION' } }
     expect(await refusal(oneOff['id'])).toMatchObject(refused)
-    const told = await get(oneOff, `lines/${linesOf(oneOff)[0]?.['id']}/explanation`)
-    expect(told).toMatchObject({ usage: null, price: null, steps: [{ step: 'LINE', amount: eur('450.00') }] })
+    const answer = await get(oneOff, `lines/${linesOf(oneOff)[0]?.['id']}/explanation`)
+    expect(answer).toMatchObject({ usage: null, price: null, steps: [{ step: 'LINE', amount: eur('450.00') }] })
     await succeed(tenant, 'PATCH', `/v1/invoices/${oneOff['id']}`, { status: 'FINAL' })
     const both = { update_new_invoice_to_final: true, update_credit_invoice_to_final: true }
     const made = await succeed(tenant, 'POST', `/v1/invoices/${oneOff['id']}/credit_and_copy`, both)

@@ -56,7 +56,7 @@ describe('a new key', () => {
     expect(await rowsWith(text)).toEqual([])
   })
 
-  test('is not told to a repeat of the call either', async () => {
+  test('is not shown to a repeat of the call either', async () => {
     const headers = { 'idempotency-key': tenant.seed.unique('once') }
     const made = await create({ description: 'once' }, headers)
     const again = await create({ description: 'once' }, headers)

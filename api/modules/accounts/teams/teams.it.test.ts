@@ -49,8 +49,8 @@ test('a team is made, read, listed, changed and deleted', async () => {
   expect((await a('PATCH', `/v1/teams/${id}`, { name: 'Renamed' })).body).toEqual(changed.body)
   expect((await a('DELETE', `/v1/teams/${id}`)).status).toBe(200)
   expect((await a('GET', `/v1/teams/${id}`)).status).toBe(404)
-  const told = await api.sql('select type from outbox where object_id = $1 order by seq', [id])
-  expect(told.map(row => row['type'])).toEqual(['TEAM.CREATED', 'TEAM.UPDATED', 'TEAM.UPDATED', 'TEAM.DELETED'])
+  const notices = await api.sql('select type from outbox where object_id = $1 order by seq', [id])
+  expect(notices.map(row => row['type'])).toEqual(['TEAM.CREATED', 'TEAM.UPDATED', 'TEAM.UPDATED', 'TEAM.DELETED'])
 })
 
 test('its roles are a member’s from start_at until end_at, by the database’s clock', async () => {

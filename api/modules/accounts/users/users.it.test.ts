@@ -278,10 +278,11 @@ test('each act is told once, with what it changed', async () => {
   const id = await member('role_viewer')
   await a('PATCH', `/v1/users/${id}`, { active: false })
   await a('PATCH', `/v1/users/${id}`, { active: false })
-  const told = await api.sql(`select type, data->>'status' as status from outbox where object_id = $1 order by seq`, [
-    id,
-  ])
-  expect(told).toEqual([
+  const notices = await api.sql(
+    `select type, data->>'status' as status from outbox where object_id = $1 order by seq`,
+    [id],
+  )
+  expect(notices).toEqual([
     { type: 'USER.INVITED', status: 'INVITED' },
     { type: 'USER.UPDATED', status: 'INACTIVE' },
   ])

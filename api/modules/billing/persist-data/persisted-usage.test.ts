@@ -16,11 +16,11 @@ const DAY_MS = 86_400_000
 const FLAT = metered([{ amount: eur('1') }])
 const INVOICES = 4
 
-type Told = { readonly day: number; readonly usage: string; readonly schedule?: string }
+type Persisted = { readonly day: number; readonly usage: string; readonly schedule?: string }
 type Options = {
   readonly item?: ExampleItem
   readonly type?: CalculationInput['calculation_type']
-  readonly told?: readonly Told[]
+  readonly persisted?: readonly Persisted[]
   readonly schedules?: BillingInputs['schedules']
   readonly shared?: boolean
   readonly money?: boolean
@@ -37,7 +37,7 @@ const named = (id: string): NamedCustomer => ({
 function inputsOf({
   item = FLAT,
   type = 'SUM',
-  told = [],
+  persisted = [],
   schedules,
   shared = false,
   money = false,
@@ -53,8 +53,8 @@ function inputsOf({
       persist: true,
       value_type: money ? ('AMOUNT' as const) : each.value_type,
     })),
-    persisted_usages: told.map(({ day, usage, schedule = 'schedule0' }, index) => ({
-      id: `told${index}`,
+    persisted_usages: persisted.map(({ day, usage, schedule = 'schedule0' }, index) => ({
+      id: `persisted${index}`,
       schedule_id: schedule,
       config_id: 'config0',
       start_at: formatInstant(instantOf(at(START) + day * DAY_MS)),
@@ -80,28 +80,32 @@ describe('what is counted', () => {
   const arrivals = [of(3, '5'), of(APRIL + 1, '2'), of(APRIL + 31, '-1')]
 
   test.each<[string, Options, string[]]>([
-    ['nothing told', {}, ['5', '7', '6', '6']],
-    ['persisted at the start', { told: [{ day: 0, usage: '37' }] }, ['42', '44', '43', '43']],
+    ['nothing persisted', {}, ['5', '7', '6', '6']],
+    ['persisted at the start', { persisted: [{ day: 0, usage: '37' }] }, ['42', '44', '43', '43']],
     [
       'persisted inside March: earlier usage of March counts nowhere',
-      { told: [{ day: 4, usage: '37' }] },
+      { persisted: [{ day: 4, usage: '37' }] },
       ['37', '39', '38', '38'],
     ],
-    ['persisted at the cut: March does not change', { told: [{ day: APRIL, usage: '37' }] }, ['5', '39', '38', '38']],
     [
-      'told twice',
+      'persisted at the cut: March does not change',
+      { persisted: [{ day: APRIL, usage: '37' }] },
+      ['5', '39', '38', '38'],
+    ],
+    [
+      'persisted twice',
       {
-        told: [
+        persisted: [
           { day: 4, usage: '37' },
           { day: APRIL + 2, usage: '10' },
         ],
       },
       ['37', '10', '9', '9'],
     ],
-    ['MAX', { type: 'MAX', told: [{ day: APRIL, usage: '1' }] }, ['5', '2', '2', '2']],
-    ['MAX without events since', { type: 'MAX', told: [{ day: 80, usage: '-4' }] }, ['5', '5', '-4', '-4']],
-    ['MIN', { type: 'MIN', told: [{ day: APRIL, usage: '37' }] }, ['5', '2', '-1', '-1']],
-    ['money', { money: true, told: [{ day: APRIL, usage: '37.5' }] }, ['5', '39.5', '38.5', '38.5']],
+    ['MAX', { type: 'MAX', persisted: [{ day: APRIL, usage: '1' }] }, ['5', '2', '2', '2']],
+    ['MAX without events since', { type: 'MAX', persisted: [{ day: 80, usage: '-4' }] }, ['5', '5', '-4', '-4']],
+    ['MIN', { type: 'MIN', persisted: [{ day: APRIL, usage: '37' }] }, ['5', '2', '-1', '-1']],
+    ['money', { money: true, persisted: [{ day: APRIL, usage: '37.5' }] }, ['5', '39.5', '38.5', '38.5']],
   ])('%s', (_, options, expected) => {
     expect(counted(options, arrivals)).toEqual(expected)
   })
@@ -113,25 +117,29 @@ describe('what is counted', () => {
       { ...first, end_at: '2026-05-01T00:00:00Z' },
       { ...first, id: 'schedule1', start_at: '2026-05-01T00:00:00Z' },
     ]
-    expect(counted({ schedules, told: [{ day: APRIL, usage: '37' }] }, arrivals)).toEqual(['5', '39', '-1', '-1'])
+    expect(counted({ schedules, persisted: [{ day: APRIL, usage: '37' }] }, arrivals)).toEqual(['5', '39', '-1', '-1'])
     // Persisted for the first schedule, which has since been ended before that moment.
-    expect(counted({ schedules, told: [{ day: 65, usage: '37' }] }, arrivals)).toEqual(['5', '7', '-1', '-1'])
+    expect(counted({ schedules, persisted: [{ day: 65, usage: '37' }] }, arrivals)).toEqual(['5', '7', '-1', '-1'])
   })
 
   test('the line shows the persisted state, its record, and from when usage is added to it', () => {
-    const [, april] = closeInTurn(inputsOf({ told: [{ day: APRIL, usage: '37' }] }), arrivals, 2)
+    const [, april] = closeInTurn(inputsOf({ persisted: [{ day: APRIL, usage: '37' }] }), arrivals, 2)
     const [line] = april ? linesIn(april) : []
     expect(line?.meter_value).toMatchObject({ number: '39', count: '1' })
     expect(line?.details).toMatchObject({
       description: '39 × 1 EUR, counted on from 37 at 2026-04-01T00:00:00Z',
-      persisted_usage: { persist_data_id: 'told0', start_at: '2026-04-01T00:00:00Z', meter_value: { number: '37' } },
+      persisted_usage: {
+        persist_data_id: 'persisted0',
+        start_at: '2026-04-01T00:00:00Z',
+        meter_value: { number: '37' },
+      },
     })
   })
 
   test('metered money: the line shows the currency, and a price per event applies to events since the state', () => {
     const item = metered([{ percentage: '10', amount: eur('0.25') }])
     const [march] = closeInTurn(
-      inputsOf({ item, money: true, told: [{ day: 1, usage: '37.5' }] }),
+      inputsOf({ item, money: true, persisted: [{ day: 1, usage: '37.5' }] }),
       [of(0, '9'), of(2, '-7.5')],
       1,
     )
@@ -144,7 +152,7 @@ describe('what is counted', () => {
 
   test('usage of March that comes late is on the next invoice, and in no state after it', () => {
     const late = [...arrivals, of(10, '100', { after: 1 }), of(APRIL + 3, '1000', { after: 2 })]
-    const invoices = closeInTurn(inputsOf({ told: [{ day: APRIL, usage: '37' }] }), late, INVOICES)
+    const invoices = closeInTurn(inputsOf({ persisted: [{ day: APRIL, usage: '37' }] }), late, INVOICES)
     expect(invoices.map(invoice => linesIn(invoice).map(numberOf))).toEqual([
       ['5'],
       ['100', '39'],
@@ -176,9 +184,9 @@ describe('whatever the price', () => {
         const arrivals = inTime(given)
         const before = arrivals.filter(each => each.day < day)
         if (before.length === 0) return
-        const told = [{ day, usage: plain(quantityOf(calculation, before)) }]
+        const persisted = [{ day, usage: plain(quantityOf(calculation, before)) }]
         const options = { item: price, type: calculation }
-        expect(printed(inputsOf({ ...options, told }), arrivals)).toEqual(printed(inputsOf(options), arrivals))
+        expect(printed(inputsOf({ ...options, persisted }), arrivals)).toEqual(printed(inputsOf(options), arrivals))
       }),
       { numRuns: 120 },
     )
@@ -187,7 +195,7 @@ describe('whatever the price', () => {
   test('all invoices together, with late usage before and after the moment, bill what invoices in time bill', () => {
     fc.assert(
       fc.property(anyPrice, arrivalsOver(60), fc.constantFrom(0, 12, APRIL, APRIL + 9), (item, arrivals, day) => {
-        const inputs = inputsOf({ item, told: [{ day, usage: '37' }] })
+        const inputs = inputsOf({ item, persisted: [{ day, usage: '37' }] })
         const asked = (given: readonly Arrival[]) => plain(sum(printed(inputs, given).map(decimal)))
         expect(asked(arrivals)).toBe(asked(inTime(arrivals)))
       }),
@@ -198,7 +206,7 @@ describe('whatever the price', () => {
   test('the same within a pricing period that spans several invoices, within a cent for each', () => {
     fc.assert(
       fc.property(quarterly, arrivalsOver(91), fc.constantFrom(0, 40, APRIL, 70), (item, arrivals, day) => {
-        const inputs = inputsOf({ item, told: [{ day, usage: '37' }] })
+        const inputs = inputsOf({ item, persisted: [{ day, usage: '37' }] })
         const asked = (given: readonly Arrival[]) => sum(printed(inputs, given).map(decimal))
         expect(
           asked(arrivals)
@@ -224,8 +232,8 @@ describe('whatever the price', () => {
         shared,
         usage,
         fc.integer({ min: 0, max: 90 }),
-        (item, arrivals, told, day) => {
-          const inputs = inputsOf({ item, shared: true, told: [{ day, usage: told }] })
+        (item, arrivals, persisted, day) => {
+          const inputs = inputsOf({ item, shared: true, persisted: [{ day, usage: persisted }] })
           for (const line of closeInTurn(inputs, arrivals, INVOICES).flatMap(linesIn)) {
             const parts = (line.sub_lines ?? []).map(sub => decimal(sub.details.amount.quantity))
             if (line.details.persisted_usage) expect(line.sub_lines?.[0]?.processing_only_customer_id).toBe('customer')
@@ -238,7 +246,7 @@ describe('whatever the price', () => {
   })
 
   test('a persisted state without events stays with the own customer, even when negative', () => {
-    const inputs = inputsOf({ shared: true, type: 'MAX', told: [{ day: 0, usage: '-4' }] })
+    const inputs = inputsOf({ shared: true, type: 'MAX', persisted: [{ day: 0, usage: '-4' }] })
     const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
     const [line] = march ? linesIn(march) : []
     // One is below zero, so the shares go by events, and the persisted state counts as one event.
@@ -249,7 +257,7 @@ describe('whatever the price', () => {
   })
 
   test('37 persisted seats and one more of another customer: 37 and 1 of 38', () => {
-    const inputs = inputsOf({ shared: true, told: [{ day: 0, usage: '37' }] })
+    const inputs = inputsOf({ shared: true, persisted: [{ day: 0, usage: '37' }] })
     const [march] = closeInTurn(inputs, [of(2, '1', { customerId: 'alpha' })], 1)
     const [line] = march ? linesIn(march) : []
     expect(

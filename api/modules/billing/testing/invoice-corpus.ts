@@ -193,7 +193,7 @@ function randomSubscription(random: Random): CorpusSubscription {
       inactive_periods: chance(random, 0.15) ? [{ start_at: day(whole(random, 20, 120)) }] : [],
     },
   })
-  const told = items.flatMap(({ item }, index) =>
+  const persisted = items.flatMap(({ item }, index) =>
     ['seats', 'peak'].includes(item?.meter_value_calculation_id ?? '') && chance(random, 0.5)
       ? [
           {
@@ -255,7 +255,7 @@ function randomSubscription(random: Random): CorpusSubscription {
     ],
     product_categories: [{ id: 'category', name: 'Models', tax_category: null, display_order: whole(random, 0, 2) }],
     calculations: CALCULATIONS.map(each => ({ ...calculation, ...each, reference: `${each.id}_of_tokens` })),
-    persisted_usages: told,
+    persisted_usages: persisted,
     condition_names: { properties: [{ id: 'region', reference: 'region', type: 'STRING' }], variables: [] },
     sub_line_customers: shared ? ['alpha', 'beta', 'customer'].map(named) : [],
   }

@@ -156,8 +156,8 @@ test('every subscription is billed the events that attribution gives it, by ever
           const parts = usageParts(attribution, { subscriptionId: id, meterReference: METER, interval: within })
           for (const calculation of CALCULATIONS) {
             const figures = await attributedUsage(parts, calculation, usageOf(events))
-            const told = figures.map(({ number, count }) => [plain(number), count])
-            expect(told).toEqual(ours.length === 0 ? [] : [[plain(numberOf(calculation, ours)), ours.length]])
+            const answered = figures.map(({ number, count }) => [plain(number), count])
+            expect(answered).toEqual(ours.length === 0 ? [] : [[plain(numberOf(calculation, ours)), ours.length]])
             const shared = await usageOfCustomers(parts, calculation, usageOf(events))
             expect(shared.figures).toEqual(figures)
             expect(shared.byCustomer).toEqual(byCustomer(calculation, ours))

@@ -10,13 +10,13 @@ const item = (name: string, quantity: string, more: object = {}) => ({
 const at = (before: unknown, after: unknown) =>
   narrowed({ field: 'items', before, after }).map(({ field, before: then, after: now }) => [field, then, now])
 
-test('one amount is told as one amount', () => {
+test('one amount is listed as one amount', () => {
   expect(at([item('a', '1'), item('b', '2')], [item('a', '1'), item('b', '3')])).toEqual([
     ['items[b].configs.0.bands.0.amount.quantity', '2', '3'],
   ])
 })
 
-test('a price goes by what it prices, and what is added or left out is told whole', () => {
+test('a price goes by what it prices, and what is added or left out is listed whole', () => {
   const [a, b, c] = [item('a', '1'), item('b', '2'), item('c', '9')]
   const a5 = ['items[a].configs.0.bands.0.amount.quantity', '1', '5']
   expect(at([a, b], [c, item('a', '5')])).toEqual([['items[c]', null, c], a5, ['items[b]', b, null]])
@@ -27,7 +27,7 @@ test('a price goes by what it prices, and what is added or left out is told whol
   ])
 })
 
-test('another order is told beside an amount that changed', () => {
+test('another order is listed beside an amount that changed', () => {
   expect(at([item('a', '1'), item('b', '2')], [item('b', '3'), item('a', '1')])).toEqual([
     ['items[b].configs.0.bands.0.amount.quantity', '2', '3'],
     ['items', ['a', 'b'], ['b', 'a']],
@@ -55,14 +55,14 @@ test('what is the same is no difference, and neither is what is left out on one 
   ])
 })
 
-test('no path is told twice, whatever changes', () => {
+test('no path is listed twice, whatever changes', () => {
   const anyItem = fc.record({ name: fc.constantFrom('a', 'b', 'c'), quantity: fc.constantFrom('1', '2') })
   const anyList = fc.array(anyItem, { maxLength: 5 }).map(list => list.map(each => item(each.name, each.quantity)))
   fc.assert(
     fc.property(anyList, anyList, (before, after) => {
-      const told = at(before, after).map(([field]) => field)
-      expect(new Set(told).size).toBe(told.length)
-      expect(told.length === 0).toBe(isDeepStrictEqual(before, after))
+      const listed = at(before, after).map(([field]) => field)
+      expect(new Set(listed).size).toBe(listed.length)
+      expect(listed.length === 0).toBe(isDeepStrictEqual(before, after))
     }),
   )
 })

@@ -6,7 +6,7 @@ import type { Difference } from './entries.ts'
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The differences within what differs, each path once. Values that one side alone has, and lists of texts, are told whole. A price
+ * The differences within what differs, each path once. Values that one side alone has, and lists of texts, are listed whole. A price
  * goes by the items that it prices (`items[a,b]`), whatever its place; other members of lists go by their places.
  */
 export function narrowed({ field, before: then = null, after: now = null }: Difference): Difference[] {

@@ -220,8 +220,8 @@ describe('a change of values', () => {
           for (const each of body.add) model.add(each)
           for (const each of body.remove) model.delete(each)
           const first = await patch(id, body)
-          const told = [...first.body['added'], ...first.body['removed'], ...first.body['skipped']]
-          expect(told.toSorted()).toEqual([...body.add, ...body.remove].toSorted())
+          const reported = [...first.body['added'], ...first.body['removed'], ...first.body['skipped']]
+          expect(reported.toSorted()).toEqual([...body.add, ...body.remove].toSorted())
           expect((await patch(id, body)).body).toEqual(first.body)
           expect(await valuesOf(id)).toEqual([...model].sort())
           expect(await countOf(id)).toBe(model.size)

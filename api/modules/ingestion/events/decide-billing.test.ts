@@ -78,8 +78,8 @@ describe('whether an event is billed', () => {
       'DEFAULT',
     ],
     ['every invoice that collects it was closed without it', { places: [tooLate] }, 'INVOICE_FINAL'],
-    ['a state was told in its place', { places: [replaced] }, 'SUPERSEDED_BY_PERSIST_DATA'],
-    ['a state was told in one of two places', { places: [replaced, rated()] }, 'DEFAULT'],
+    ['a state was persisted in its place', { places: [replaced] }, 'SUPERSEDED_BY_PERSIST_DATA'],
+    ['a state was persisted in one of two places', { places: [replaced, rated()] }, 'DEFAULT'],
     ['one place has a state, the other was closed', { places: [replaced, tooLate] }, 'INVOICE_FINAL'],
     ['one of two places still takes it', { places: [tooLate, rated()] }, 'DEFAULT'],
     [

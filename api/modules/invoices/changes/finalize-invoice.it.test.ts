@@ -52,10 +52,10 @@ describe('finalizing', () => {
        where object_id = $1 order by seq`,
       [invoice['id']],
     )
-    const [told, last] = stored.slice(-2)
-    expect(told).toMatchObject({ type: 'INVOICE.UPDATED', whole: null, previous_data: null })
+    const [notice, last] = stored.slice(-2)
+    expect(notice).toMatchObject({ type: 'INVOICE.UPDATED', whole: null, previous_data: null })
     expect(last).toMatchObject({ type: 'INVOICE.STATUS_TO_FINAL', former: null })
-    expect(told?.['former']).toBeLessThan(last?.['whole'] / 2)
+    expect(notice?.['former']).toBeLessThan(last?.['whole'] / 2)
   })
 
   test('numbers of invoices finalized in parallel, some of which fail, have no gap', async () => {

@@ -77,14 +77,14 @@ export function changed(
   const others = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (others.length === 0) return pending
   // Computing it again with the same result is no change.
-  const told = others.some(([name]) => name !== 'inputs_hash' && name !== 'usage_counted_until')
-  const updated = told ? { updated_at: formatInstant(now) } : {}
+  const isPublic = others.some(([name]) => name !== 'inputs_hash' && name !== 'usage_counted_until')
+  const updated = isPublic ? { updated_at: formatInstant(now) } : {}
   const next: InvoiceRow = { ...row, ...Object.fromEntries(others), ...updated }
   return {
     ...pending,
     row: next,
     lines: lines ?? pending.lines,
-    notices: told ? noticesOf(pending, next) : pending.notices,
+    notices: isPublic ? noticesOf(pending, next) : pending.notices,
   }
 }
 

@@ -23,7 +23,7 @@ const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const announce = (tenant: TestTenant, more: object = {}) =>
   announceOverdue({ database: api.database, ...more }, tenant.tenant, null)
-const told = async (id: unknown): Promise<string[]> =>
+const announced = async (id: unknown): Promise<string[]> =>
   (await noticesOf(api, id)).map(({ type }) => type).filter(type => type === 'INVOICE.OVERDUE')
 
 type Issued = { readonly id: string; readonly url: string; readonly customer: string }
@@ -84,11 +84,11 @@ test('an invoice open after its due date is overdue on every read, and the event
   expect(await announce(tenant)).toBe(2)
   for (const invoice of [unpaid, partly]) {
     expect(await isOverdue(tenant, invoice)).toEqual([true, true])
-    expect(await told(invoice.id)).toHaveLength(1)
+    expect(await announced(invoice.id)).toHaveLength(1)
   }
   for (const invoice of others) {
     expect(await isOverdue(tenant, invoice)).toEqual([false, false])
-    expect(await told(invoice.id)).toEqual([])
+    expect(await announced(invoice.id)).toEqual([])
   }
   // The document does not change.
   expect(await succeed(tenant, 'GET', unpaid.url)).toEqual(before)
@@ -105,7 +105,7 @@ test('an invoice open after its due date is overdue on every read, and the event
   expect(await isOverdue(tenant, unpaid)).toEqual([true, true])
   setTime('2026-08-01T00:00:00Z')
   expect(await announce(tenant)).toBe(0)
-  expect(await told(unpaid.id)).toHaveLength(1)
+  expect(await announced(unpaid.id)).toHaveLength(1)
 })
 
 test('a run that dies before its commit emits nothing; two concurrent runs and a payment emit at most one event per invoice', async () => {
@@ -116,14 +116,14 @@ test('a run that dies before its commit emits nothing; two concurrent runs and a
   setTime('2026-06-20T10:00:00Z')
   const failpoint = createFailpoints('invoices.before-overdue-commit:error')
   await expect(announce(tenant, { failpoint })).rejects.toThrow('failpoint')
-  for (const { id } of all) expect(await told(id)).toEqual([])
+  for (const { id } of all) expect(await announced(id)).toEqual([])
 
   const [first, second] = await Promise.all([
     announce(tenant),
     announce(tenant),
     succeed(tenant, 'PATCH', String(racing?.url), { payment_status: 'PAID' }),
   ])
-  const counts = await Promise.all(all.map(async ({ id }) => (await told(id)).length))
+  const counts = await Promise.all(all.map(async ({ id }) => (await announced(id)).length))
   expect(counts.slice(1)).toEqual([1, 1])
   expect(first + second).toBe(counts.reduce((sum, each) => sum + each, 0))
   // If it was paid first it was never overdue; otherwise the event was emitted before the payment.
@@ -160,15 +160,15 @@ test('the search finds a tenant until its event is emitted; advancing a test clo
     expect(await isFound()).toBe(true)
     expect(await announce(tenant)).toBe(1)
     expect(await isFound()).toBe(false)
-    expect([await told(plain.id), await told(living.id)]).toEqual([['INVOICE.OVERDUE'], []])
+    expect([await announced(plain.id), await announced(living.id)]).toEqual([['INVOICE.OVERDUE'], []])
 
     const advance = (time: string) =>
       succeed(tenant, 'POST', `/v1/test-clocks/${clock['id']}/advance`, { frozen_time: time })
     await advance('2026-06-14T12:00:00Z')
-    expect(await told(living.id)).toEqual([])
+    expect(await announced(living.id)).toEqual([])
     await advance('2026-06-15T00:00:00Z')
     await advance('2026-06-20T00:00:00Z')
-    expect(await told(living.id)).toEqual(['INVOICE.OVERDUE'])
+    expect(await announced(living.id)).toEqual(['INVOICE.OVERDUE'])
     expect(await isOverdue(tenant, living)).toEqual([true, true])
   } finally {
     await system.close()

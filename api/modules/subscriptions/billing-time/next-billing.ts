@@ -38,7 +38,7 @@ export async function lockSubscriptions(
   return rows.map(({ id }) => id)
 }
 
-/** Lets the billing run look at an ACTIVE subscription now. Internal, so it is no change anybody is told of. */
+/** Lets the billing run look at an ACTIVE subscription now. Internal, so no event is published for it. */
 export async function wakeBilling(uow: Uow, subscription: Pick<Subscription, 'id' | 'status'>): Promise<void> {
   if (subscription.status !== 'ACTIVE') return
   await uow.tx

@@ -7,7 +7,7 @@ import { subscriptionResource } from '../subscription.ts'
 
 export { succeed }
 
-/** The id of a version with one usage price in EUR; ACTIVE unless told otherwise. */
+/** The id of a version with one usage price in EUR; ACTIVE unless it is given another. */
 export async function makeVersion(tenant: TestTenant, status: 'DRAFT' | 'ACTIVE' = 'ACTIVE'): Promise<string> {
   const pricing = await tenant.seed.make(pricingResource)
   const id: string = pricing['pricing_plan_version_id']

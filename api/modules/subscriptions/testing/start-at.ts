@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 type Started = { readonly api: ApiHarness; readonly tenant: TestTenant; readonly stop: () => Promise<void> }
 
-/** Starts the api without usage, in LIVE unless told otherwise. `stop` sets the clock that its files share back. */
+/** Starts the api without usage, in LIVE unless it is given another. `stop` sets the clock that its files share back. */
 export async function startAt(now: string, environment: 'LIVE' | 'TEST' = 'LIVE'): Promise<Started> {
   const api = await startApi({ usage: NO_USAGE })
   const before = api.clock.now()

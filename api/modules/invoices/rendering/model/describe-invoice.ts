@@ -245,9 +245,9 @@ function paymentOf({ invoice, presentation, words }: Context): DocumentModel['pa
 
 /** What the invoice says besides its figures, each once; without what the tax summary already says. */
 function notesOf({ invoice, words }: Context): string[] {
-  const told = new Set(invoice.tax_categories.flatMap(tax => tax.notes))
+  const ofTaxes = new Set(invoice.tax_categories.flatMap(tax => tax.notes))
   const texts = [
-    ...invoice.notes.filter(note => !told.has(note)).map(note => sentenceIn(words, note)),
+    ...invoice.notes.filter(note => !ofTaxes.has(note)).map(note => sentenceIn(words, note)),
     ...(invoice.footnote ? [invoice.footnote] : []),
   ]
   return [...new Set(texts)].map(printable)

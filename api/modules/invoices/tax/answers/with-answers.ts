@@ -51,7 +51,7 @@ async function queryNow(
   }
   const [fault] = faults.toSorted((a, b) => Number(b.isRefusal) - Number(a.isRefusal))
   if (!fault) return
-  // What waiting does not heal is told first, and not as something to wait for.
+  // What waiting does not heal is reported first, and not as something to wait for.
   if (fault.isRefusal) throw new AppError('INVALID_OPERATION', fault.message, { field: field ?? 'billing_entity_id' })
   throw new AppError('SERVICE_UNAVAILABLE', fault.message, { retryAfterSeconds: RETRY_AFTER_S })
 }
