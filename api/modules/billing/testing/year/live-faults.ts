@@ -109,7 +109,10 @@ async function wronglyCombined(sql: Sql, years: Years): Promise<string[]> {
   )
   return rows.flatMap(({ id, status, combined_into_id, amount_excluding_tax: amount, parts }) => {
     const isPart = combined_into_id !== null
-    if (isPart !== (status === 'ARCHIVED')) return [`${id} is ${status}, combined into ${combined_into_id}`]
+    // An invoice of nothing is ARCHIVED, too.
+    const isOfNothing = !isPart && decimal(amount).eq('0')
+    if (isPart !== (status === 'ARCHIVED') && !isOfNothing)
+      return [`${id} of ${amount} is ${status}, combined into ${combined_into_id}`]
     if (parts === null || decimal(parts).eq(amount)) return []
     return [`${id} has ${amount}, and what it was made from ${parts}`]
   })

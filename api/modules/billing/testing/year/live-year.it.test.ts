@@ -11,8 +11,11 @@ import type { Story } from './story.ts'
 const ONLY = process.env['SEED']
 const SEEDS = process.env['SEEDS']
 const CUSTOMERS = 3
-/** Of the suite: seats, a pause, changes of plan with a refund, a cancellation taken back, own prices and included volumes. */
-const CHOSEN = 18
+/**
+ * Of the suite: a template, a trial, coupons, seats, a pause, changes of plan with a refund, cancellations, terms that end and are taken
+ * back, and two subscriptions that combine.
+ */
+const CHOSEN = 207
 const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
 const seeds = ONLY
   ? [Number(ONLY)]
