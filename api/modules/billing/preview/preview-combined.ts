@@ -1,10 +1,11 @@
 // The one invoice that will be issued for several subscriptions of a customer that combine, as it would be if they were issued now.
+
 import { localDateOf } from '../../../../shared/billing/periods.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { at, instantOf } from '../../../../shared/time.ts'
+import { instantOf } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { InvoiceColumns } from '../../invoices/table.ts'
 import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
@@ -16,6 +17,7 @@ import { COMBINED_BILLING, type Joinable, joinIssues } from '../run/combined/iss
 import { combinedAt, sameDocument } from '../run/combined/match.ts'
 import { siblingsOf } from '../run/combined/siblings.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
+import { openUntilOf } from '../run/open-until.ts'
 import { keyOfRow, keyOfWindow } from '../run/subscription-invoices.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -71,7 +73,7 @@ export async function combinedPreview(
       ...joined.columns,
       content: { ...content, combined_invoice_ids: all.filter(id => stored.has(id)) },
       invoice_number: null,
-      status: at(joined.columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
+      status: openUntilOf(inputs, choice.window) <= now ? 'DRAFT' : 'OPEN',
       producer: COMBINED_BILLING,
       type: 'STANDARD',
       billing_type: billingTypeOf(inputs),

@@ -7,6 +7,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
+import { openUntil } from '../../invoices/changes/grace.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
@@ -15,6 +16,7 @@ import { paidByBalances } from '../../invoices/wallet-uses.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { PricedInvoice } from '../pricing/price-invoice.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
+import { endingOf } from '../run/open-until.ts'
 import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
@@ -148,7 +150,7 @@ export function previewView(
     {
       ...columns,
       invoice_number: null,
-      status: at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN',
+      status: openUntil(inputs.platform, endingOf(columns)) <= now ? 'DRAFT' : 'OPEN',
       producer: SUBSCRIPTION_BILLING,
       type: 'STANDARD',
       billing_type: billingTypeOf(inputs),

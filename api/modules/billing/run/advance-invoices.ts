@@ -7,7 +7,7 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
-import { graceEnd } from '../../invoices/changes/grace.ts'
+import { graceEnd, openUntil } from '../../invoices/changes/grace.ts'
 import { GONE_PERIOD } from '../../invoices/changes/invoice-change.ts'
 import {
   changed,
@@ -27,7 +27,7 @@ import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
-import { advanceChargesIn, type PeriodColumns } from '../pricing/period-columns.ts'
+import { advanceChargesIn } from '../pricing/period-columns.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import { type Refund, refundsIn, refundsText, refundTimes } from '../refunds/refunds.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
@@ -37,6 +37,7 @@ import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
 import { deductedBefore } from './deducted-before.ts'
+import { endingOf, openUntilOf } from './open-until.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -104,7 +105,7 @@ export function mayClose(
 ): boolean {
   if (!window || window.cutoffAt > now) return false
   const row = rows.find(each => keyOfRow(each) === key)
-  if (row?.status !== 'DRAFT') return graceEnd(inputs.platform, window.cutoffAt) <= now
+  if (row?.status !== 'DRAFT') return graceEnd(inputs.platform, openUntilOf(inputs, window)) <= now
   return !row.on_hold && row.finalize_at !== null && at(row.finalize_at) <= now
 }
 
@@ -283,7 +284,7 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   const { row, inputsHash } = of
   const { columns, lines } = of.counted
   const stored = storedColumns(computedOf(advance, of.counted, inputsHash))
-  const status: InvoiceStatus = at(columns.cutoff_at) <= now ? 'DRAFT' : 'OPEN'
+  const status: InvoiceStatus = openUntil(inputs.platform, endingOf(columns)) <= now ? 'DRAFT' : 'OPEN'
   const closesAt = (): string =>
     of.finalizeAt === undefined ? closingTime(of, { platform: inputs.platform, now }) : formatInstant(of.finalizeAt)
   if (row) {
@@ -313,14 +314,13 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   return created({ tenant, now }, values, lines)
 }
 
-/** The grace period runs from the end of the billing period, or from the creation of the invoice when that is later. */
+/** The grace period runs from when the invoice is no longer OPEN, or from the creation of the invoice when that is later. */
 function closingTime(
   { row, counted }: Pick<Computed, 'row' | 'counted'>,
   { platform, now }: { readonly platform: Parameters<typeof graceEnd>[0]; readonly now: Instant },
 ): string {
-  const { cutoff_at }: PeriodColumns = counted.columns
   const made = row ? at(row.created_at) : now
-  return formatInstant(graceEnd(platform, instantOf(Math.max(at(cutoff_at), made))))
+  return formatInstant(graceEnd(platform, instantOf(Math.max(openUntil(platform, endingOf(counted.columns)), made))))
 }
 
 /** A hash of everything that the invoice is computed from, except usage. */

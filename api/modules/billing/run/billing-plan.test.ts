@@ -7,6 +7,7 @@ import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 import { nextBilling, planBilling } from './billing-plan.ts'
+import { openUntilOf } from './open-until.ts'
 import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
 
 const items = [recurring('100', { billing_in_advance: true }), metered([{ amount: eur('1') }])]
@@ -128,4 +129,26 @@ test('the run comes back for the cut, the end of the grace, or within the hour f
   expect(text(nextBilling(rowsOf('FINAL', 'DRAFT'), null, now))).toBe('2026-04-01T08:00:00Z')
   expect(text(nextBilling(rowsOf('FINAL'), at('2026-05-01T00:00:00Z'), now))).toBe('2026-05-01T00:00:00Z')
   expect(nextBilling(rowsOf('FINAL', 'FINAL'), null, now)).toBeNull()
+})
+
+test('an extra open period keeps what collects OPEN, and delays its grace; what charges ahead alone is DRAFT at once', () => {
+  const invoice_settings = { invoice_extra_open_period: { value: 2, type: 'DAY' as const } }
+  const platform = { ...inputs.platform, invoice_settings }
+  const later = { ...inputs, platform }
+  const [ahead, march] = exampleWindows(2)
+  if (!ahead || !march) throw new Error('there are two')
+  expect([ahead, march].map(window => text(openUntilOf(later, window)))).toEqual([
+    '2026-03-11T00:00:00Z',
+    '2026-04-03T00:00:00Z',
+  ])
+  const rows = rowsOf('FINAL', 'OPEN')
+  const plan = (now: string) => planBilling(later, rows, at(now))
+  // The invoice of April is opened beside it.
+  expect([plan('2026-04-02T23:59:59Z').moving, plan('2026-04-03T00:00:00Z').moving]).toEqual([1, 2])
+  expect([plan('2026-04-03T07:59:59Z').issues, plan('2026-04-03T08:00:00Z').issues]).toEqual([false, true])
+  const back = (now: string) => text(nextBilling(rows, null, at(now), { platform }))
+  expect([back('2026-04-02T12:00:00Z'), back('2026-04-02T23:30:00Z')]).toEqual([
+    '2026-04-02T13:00:00Z',
+    '2026-04-03T00:00:00Z',
+  ])
 })

@@ -1,11 +1,13 @@
 // What a billing run does next for a subscription, from its state and the time. Pure.
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
+import { openUntil } from '../../invoices/changes/grace.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { mayClose } from './advance-invoices.ts'
+import { endingOf, openUntilOf } from './open-until.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -50,7 +52,7 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
     }
     const row = byKey.get(key) ?? null
     if (row ? isOpenEnded(row) : billsAnything(inputs, rows, window))
-      due.push({ key, window, urgency: urgencyOf(row, window, now) })
+      due.push({ key, window, urgency: urgencyOf(row, openUntilOf(inputs, window), now) })
   }
   const of = (urgency: Urgency): string[] => due.filter(each => each.urgency === urgency).map(({ key }) => key)
   const moving = [...of('MOVE'), ...gone]
@@ -68,9 +70,9 @@ export function planBilling(inputs: BillingInputs, rows: readonly SubscriptionIn
 
 type Urgency = 'MOVE' | 'FINALIZE' | 'REFRESH'
 
-function urgencyOf(row: SubscriptionInvoice | null, window: InvoiceWindow, now: Instant): Urgency {
+function urgencyOf(row: SubscriptionInvoice | null, isOpenUntil: Instant, now: Instant): Urgency {
   if (row === null) return 'MOVE'
-  if (row.status === 'OPEN') return window.cutoffAt <= now ? 'MOVE' : 'REFRESH'
+  if (row.status === 'OPEN') return isOpenUntil <= now ? 'MOVE' : 'REFRESH'
   return row.finalize_at !== null && at(row.finalize_at) <= now ? 'FINALIZE' : 'REFRESH'
 }
 
@@ -95,19 +97,26 @@ const HOUR_MS = 3_600_000
 /** How stale the figures of an OPEN invoice may become before a run computes them again. */
 const REFRESH_MS = HOUR_MS
 
+type Returning = {
+  readonly refreshMs?: number | null
+  readonly platform?: Parameters<typeof openUntil>[0]
+}
+
 /**
  * When the next run is due, given what this run left behind; null when nothing will be due. `refreshMs`: how stale
- * figures may become; null to let them stay until the period ends.
+ * figures may become; null to let them stay until the invoice is no longer OPEN.
  */
 export function nextBilling(
   rows: readonly SubscriptionInvoice[],
   nextOpensAt: Instant | null,
   now: Instant,
-  refreshMs: number | null = REFRESH_MS,
+  { refreshMs = REFRESH_MS, platform = { invoice_settings: {} } }: Returning = {},
 ): Instant | null {
   const times = rows.flatMap(row => {
     if (row.status === 'OPEN')
-      return [Math.min(at(row.cutoff_at), refreshMs === null ? Number.POSITIVE_INFINITY : now + refreshMs)]
+      return [
+        Math.min(openUntil(platform, endingOf(row)), refreshMs === null ? Number.POSITIVE_INFINITY : now + refreshMs),
+      ]
     // A DRAFT past its grace period could not become FINAL; the missing data may be supplied later.
     if (row.status === 'DRAFT' && row.finalize_at !== null) return [Math.max(at(row.finalize_at), now + 60_000)]
     return []

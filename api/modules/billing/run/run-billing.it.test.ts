@@ -229,6 +229,41 @@ describe('billing runs', () => {
     }
   })
 
+  test('an extra open period keeps the invoice OPEN with the dates of its period, and the grace follows it', async () => {
+    const tenant = rig.api.tenants.bLive
+    const platform = `/v1/platforms/${tenant.tenant.platformId}`
+    const extra = (period: object | null) =>
+      succeed(tenant, 'PATCH', platform, { invoice_settings: { invoice_extra_open_period: period } })
+    expect((await extra({ value: 2, type: 'DAY' }))['invoice_settings'].invoice_extra_open_period).toEqual({
+      ...{ value: 2, type: 'DAY' },
+    })
+    try {
+      rig.setTime('2026-03-20T00:00:00Z')
+      const billed = await rig.subscribe(tenant, { fee: '20' })
+      await rig.run(tenant, billed)
+      const march = async () => {
+        const all = await rig.invoicesOf(tenant, billed)
+        const one = all.find(each => each['period_start'] === all[0]?.['period_start'] && each['usage_counted_until'])
+        return [one?.['status'], one?.['finalize_at'], one?.['invoice_date']]
+      }
+      for (const [time, status, finalizeAt] of [
+        ['2026-04-01T10:00:00Z', 'OPEN', null],
+        ['2026-04-02T23:00:00Z', 'OPEN', null],
+        ['2026-04-03T00:00:00Z', 'DRAFT', '2026-04-03T08:00:00Z'],
+      ] as const) {
+        rig.setTime(time)
+        const { nextBillingAt } = await rig.run(tenant, billed)
+        expect(nextBillingAt, time).toBeGreaterThan(Date.parse(time))
+        expect(await march(), time).toEqual([status, finalizeAt, '2026-03-31T00:00:00Z'])
+      }
+      rig.setTime('2026-04-03T08:00:00Z')
+      await rig.run(tenant, billed)
+      expect((await march())[0]).toBe('FINAL')
+    } finally {
+      await extra(null)
+    }
+  })
+
   test('a change between reading and saving is seen: the invoice is computed again', async () => {
     const tenant = rig.api.tenants.aLive
     rig.setTime('2026-04-01T01:00:00Z')

@@ -127,10 +127,10 @@ describe('the platform', () => {
     ['a logo that is no picture', logo('R0lGODlhAQABAAAAACw='), 'INVALID_FIELD', 'branding.logo.content'],
     ['a logo that is cut off', logo('iVBORw0KGgo='), 'INVALID_FIELD', 'branding.logo.content'],
     [
-      'an extra open period',
-      { invoice_settings: { invoice_extra_open_period: {} } },
+      'an extra open period below zero',
+      { invoice_settings: { invoice_extra_open_period: { value: -1, type: 'DAY' } } },
       'INVALID_FIELD',
-      'invoice_settings.invoice_extra_open_period',
+      'invoice_settings.invoice_extra_open_period.value',
     ],
     [
       'two series with one prefix',

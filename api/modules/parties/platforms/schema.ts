@@ -22,11 +22,10 @@ export const NumberConfiguration = Shape({
 })
 
 const GRACE_UNITS = ['HOUR', 'DAY'] as const
+const Duration = Shape({ value: Type.Integer({ minimum: 0, maximum: GRACE_VALUE_MAX }), type: OneOf(...GRACE_UNITS) })
 export const InvoiceGracePeriod = Shape({
   type: Optional(Nullable(OneOf('DEFAULT', 'CUSTOM'))),
-  configuration: Optional(
-    Nullable(Shape({ value: Type.Integer({ minimum: 0, maximum: GRACE_VALUE_MAX }), type: OneOf(...GRACE_UNITS) })),
-  ),
+  configuration: Optional(Nullable(Duration)),
 })
 
 export const InvoiceSettings = Shape({
@@ -37,6 +36,7 @@ export const InvoiceSettings = Shape({
   send_by_email: Optional(Nullable(Shape({ trigger_type: OneOf('MANUAL', 'AUTOMATIC') }))),
   invoice_date_determination_type: Optional(Nullable(OneOf(...INVOICE_DATE_TYPES))),
   invoice_grace_period: Optional(Nullable(InvoiceGracePeriod)),
+  invoice_extra_open_period: Optional(Nullable(Duration)),
   footnote: Optional(Nullable(Type.String({ maxLength: 2_000 }))),
   add_zero_meter_value_invoice_lines: Optional(Nullable(Type.Boolean())),
 })

@@ -6,6 +6,7 @@ import { type BillingInputs, usingCustomer } from '../../terms/billing-inputs.ts
 import { billingTypeOf } from '../../terms/billing-type.ts'
 import type { InvoiceWindow } from '../../terms/windows.ts'
 import type { Target } from '../advance-invoices.ts'
+import { openUntilOf } from '../open-until.ts'
 import { keyOfRow, type SubscriptionInvoice } from '../subscription-invoices.ts'
 import type { SubscriptionState } from '../subscription-state.ts'
 
@@ -55,11 +56,10 @@ type Member = Pick<SubscriptionState, 'inputs' | 'rows'>
 /** When this invoice becomes FINAL by itself; null for one on hold. */
 function closesAt({ inputs, rows }: Member, { key, window }: Target, now: Instant): Instant | null {
   if (!window) return null
-  const { cutoffAt } = window
   const row: SubscriptionInvoice | undefined = rows.find(each => keyOfRow(each) === key)
   if (row?.status === 'DRAFT') return row.on_hold || row.finalize_at === null ? null : at(row.finalize_at)
   if (row ? row.on_hold : inputs.subscription.init_invoice_on_hold) return null
-  return graceEnd(inputs.platform, instantOf(Math.max(cutoffAt, row ? at(row.created_at) : now)))
+  return graceEnd(inputs.platform, instantOf(Math.max(openUntilOf(inputs, window), row ? at(row.created_at) : now)))
 }
 
 type Planned = {
@@ -102,6 +102,6 @@ export function together(members: ReadonlyMap<string, Planned>, now: Instant): M
   )
 }
 
-/** With which invoices this one is issued; null before its period has ended. */
+/** With which invoices this one is issued; null while it is OPEN. */
 const placeOf = ({ inputs }: Member, { window }: Target, now: Instant): string | null =>
-  window && window.cutoffAt <= now ? combinedAt(inputs, window) : null
+  window && openUntilOf(inputs, window) <= now ? combinedAt(inputs, window) : null
