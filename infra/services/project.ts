@@ -21,16 +21,6 @@ export const PROJECT_ROOT = findRoot()
 /** `npm test` sets it when dist/ is of these sources: starting from it takes a third of the time. */
 const compiled = here.endsWith('.js') || process.env['MILLRACE_BUILT'] === 'true'
 
-/**
- * What Node is given with a module. A billing run makes a megabyte of short-lived objects an invoice: in a larger young heap most of
- * them are gone when it is cleared, so that they are not copied.
- */
-const FLAGS: Readonly<Record<string, readonly string[]>> = { 'api/worker': ['--max-semi-space-size=64'] }
-
 /** Arguments that make this Node run a module of ours, named from the root without extension: `ingest/main`. */
-export const nodeArgs = (module: string): string[] => [
-  ...(FLAGS[module] ?? []),
-  ...(compiled
-    ? [join(PROJECT_ROOT, 'dist', `${module}.js`)]
-    : ['--import', 'tsx', join(PROJECT_ROOT, `${module}.ts`)]),
-]
+export const nodeArgs = (module: string): string[] =>
+  compiled ? [join(PROJECT_ROOT, 'dist', `${module}.js`)] : ['--import', 'tsx', join(PROJECT_ROOT, `${module}.ts`)]

@@ -3,10 +3,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { combinedWith } from './combined/match.ts'
 import type { SubscriptionState } from './subscription-state.ts'
 
-/**
- * Subscriptions that are saved together. What was computed for them is thrown away before the next are, most of it before it is copied
- * in the heap.
- */
+/** Subscriptions that are saved together. What was computed for them is not kept until the last of the group is saved. */
 export const PART_MAX = 50
 
 /** The ids of these subscriptions in parts of `max` or a few more: those that are combined stay together. Pure. */
