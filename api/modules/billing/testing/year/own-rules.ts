@@ -1,13 +1,18 @@
 // When terms end, and when the schedules of a template begin, by the calendar of the slow model (semantics 4.1, 4.2).
 import { addMonths, type Day, dayOf, type Length, monthsIn, sameTimeLater, startOfDay } from './calendar.ts'
-import type { Story } from './story.ts'
+
+/** For how long a subscription is agreed; `renewal` null: as long again. */
+export type Terms = { readonly initial: Length; readonly renewal: Length | null }
+/** What a subscription is made from: two schedules, of the first plan and of `plan`, in a time of their own. */
+export type Template = { readonly start: number; readonly change: number; readonly plan: number }
+type Begun = { readonly start: number; readonly zone: string }
 
 /** What follows from the facts of a story by a rule. */
 export type Rules = {
   /** The end of the term that runs at a moment. */
-  readonly termEnd: (story: Pick<Story, 'start' | 'zone' | 'terms'>, moment: number) => number
+  readonly termEnd: (story: Begun & { readonly terms: Terms | null }, moment: number) => number
   /** A time of the template, moved to the start of the subscription. */
-  readonly moved: (story: Pick<Story, 'start' | 'zone' | 'template'>, time: number) => number
+  readonly moved: (story: Begun & { readonly template: Template | null }, time: number) => number
 }
 
 /** A day so many lengths later. */

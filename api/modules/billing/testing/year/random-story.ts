@@ -1,6 +1,6 @@
 // The story of a seed: random plans, and what happens to a subscription when.
 import { addMonths, dayOf, type Length, periodAt, startOfDay } from './calendar.ts'
-import { OWN_RULES } from './own-rules.ts'
+import { OWN_RULES, type Template, type Terms } from './own-rules.ts'
 import {
   type Action,
   type Coupon,
@@ -10,8 +10,6 @@ import {
   type Kind,
   type Price,
   type Story,
-  type Template,
-  type Terms,
   type Usage,
   YEAR_DAYS,
 } from './story.ts'

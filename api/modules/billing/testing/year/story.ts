@@ -1,7 +1,7 @@
 // A year of one subscription, made from a seed: its plans, and what happens to it at which moment. Facts only; how they
 // are billed is up to those who read it.
 import type { Length } from './calendar.ts'
-import { OWN_RULES, type Rules } from './own-rules.ts'
+import { OWN_RULES, type Rules, type Template, type Terms } from './own-rules.ts'
 
 export type Kind = 'FEE' | 'SEATS' | 'USAGE' | 'ONCE'
 /** Amounts are whole ten-thousandths of a euro, so that nothing here needs decimals. */
@@ -65,10 +65,6 @@ export type Usage = {
   readonly time: number
   readonly versions: readonly { readonly arrives: number; readonly quantity: number | null }[]
 }
-/** For how long a subscription is agreed; `renewal` null: as long again. */
-export type Terms = { readonly initial: Length; readonly renewal: Length | null }
-/** What a subscription is made from: two schedules, of the first plan and of `plan`, in a time of their own. */
-export type Template = { readonly start: number; readonly change: number; readonly plan: number }
 export type Story = {
   readonly seed: number
   readonly zone: string
