@@ -90,6 +90,8 @@ export type Expansion = {
    * Absent: the view has it.
    */
   readonly within?: string
+  /** With `**`: the members under which the objects stand. Absent: any. */
+  readonly under?: readonly string[]
   /** What it is called there, when that is not the expansion's own name: two lists may each have a member of one name. */
   readonly member?: string
 }

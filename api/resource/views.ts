@@ -112,7 +112,8 @@ function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly s
       field: 'expand',
     })
   })
-  return [...new Set(wanted)]
+  // In the order of the resource, so that one expansion never fills what another one shows.
+  return known.filter(name => wanted.includes(name))
 }
 
 /** The refusal of an expansion that shows what the actor may not view. */
@@ -125,12 +126,14 @@ async function expandInto(uow: ReadUow, resource: Resource, name: string, views:
   const expansion = resource.expand?.[name]
   if (!expansion) return
   const target = resourceExpanded(uow, expansion)
-  const { within, member = name } = expansion
+  const { within, under, member = name } = expansion
   const holders =
     within === undefined
       ? views
       : within === '**'
-        ? holdersIn(views, expansion.by)
+        ? under
+          ? under.flatMap(name => heldUnder(views, name))
+          : holdersIn(views, expansion.by)
         : views.flatMap(view => (view[within] ?? []) as Row[])
   const ids = holders.flatMap(holder => (holder[expansion.by] ?? []) as string | string[]).filter(id => id !== '')
   const rows = await findMany(uow, target, ids)
@@ -140,6 +143,16 @@ async function expandInto(uow: ReadUow, resource: Resource, name: string, views:
     if (Array.isArray(value)) holder[member] = value.map(id => byId.get(id)).filter(found => found !== undefined)
     else holder[member] = byId.get(value) ?? null
   }
+}
+
+/** Every object at any depth that stands under this name, by itself or in a list. */
+function heldUnder(value: unknown, name: string): Row[] {
+  if (Array.isArray(value)) return value.flatMap(each => heldUnder(each, name))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, held]) => {
+    const own = key === name ? [held].flat().filter(each => typeof each === 'object' && each !== null) : []
+    return [...(own as Row[]), ...heldUnder(held, name)]
+  })
 }
 
 /** Every object at any depth that has the member. */

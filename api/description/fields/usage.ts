@@ -46,6 +46,8 @@ export const USAGE: Readonly<Record<string, string>> = {
   operands: 'What is combined, 1 to 50 entries.',
   'ConditionOperand.': 'One test, or a nested expression.',
   meter_property: 'A test of a property.',
+  'PropertyCondition.meter_property': 'The property, when it is expanded.',
+  'SplitProperty.meter_property': 'The property, when it is expanded.',
   // Events
   meter_datas: 'The events, at most 50 unless the platform allows more.',
   'MeterDataCreate.timestamp': 'When the usage happened. It decides the billing period. Default: now.',

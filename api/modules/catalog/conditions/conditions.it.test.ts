@@ -120,7 +120,10 @@ describe('a condition of a price', () => {
   })
 
   test('names a variable, which is shown whole when it is asked for', async () => {
-    const named = when({ reference: 'model', comparator: 'IN', meter_property_variable_id: variable['id'] })
+    const named = {
+      ...when({ reference: 'model', comparator: 'IN', meter_property_variable_id: variable['id'] }),
+      split_pricing: { meter_properties: [{ reference: 'region' }] },
+    }
     const { answer, version } = await pricing([named])
     const conditionOf = (body: Row) => body['items'][0].configs[0].conditions.meter_properties[0]
     expect(conditionOf(answer.body)).toMatchObject({ meter_property_variable_id: variable['id'] })
@@ -131,6 +134,17 @@ describe('a condition of a price', () => {
     const path = `/v1/pricing-plan-versions/${version['id']}?expand[]=meter_property_variable`
     const { body } = await tenant.call('GET', path)
     expect(conditionOf(body['pricing_categories'][0].pricings[0])['meter_property_variable'].value_count).toBe(2)
+    // The property of each test, and of each split, is shown as well.
+    for (const name of ['meter_property', 'ALL']) {
+      const { body: shown } = await tenant.call('GET', `/v1/pricings/${answer.body['id']}?expand[]=${name}`)
+      expect(conditionOf(shown)['meter_property']).toMatchObject({ object_type: 'METER_PROPERTY', reference: 'model' })
+      const [split] = shown['items'][0].configs[0].split_pricing.meter_properties
+      expect(split).toEqual({
+        id: properties['region']?.['id'],
+        reference: 'region',
+        meter_property: expect.objectContaining({ object_type: 'METER_PROPERTY', reference: 'region' }),
+      })
+    }
     // Sent back as it was shown, it changes nothing.
     const { body: shown } = await tenant.call('GET', `/v1/pricings/${answer.body['id']}?expand[]=ALL`)
     const again = await tenant.call('PATCH', `/v1/pricings/${answer.body['id']}`, { items: shown['items'] })

@@ -30,6 +30,9 @@ export const Comparator = OneOf(
   'NOT_CONTAINS',
 )
 
+/** Shown by expand[]; what is sent back of it is not read. */
+export const Expanded = Given(Type.Object({}, { additionalProperties: true }))
+
 const PropertyCondition = Shape(
   {
     id: Given(IdText('meter property')),
@@ -38,8 +41,8 @@ const PropertyCondition = Shape(
     value: Given(Value),
     values: Given(Type.Array(Value, { maxItems: VALUES_MAX })),
     meter_property_variable_id: Given(IdText('meter property variable')),
-    // Shown by expand[]; what is sent back of it is not read.
-    meter_property_variable: Given(Type.Object({}, { additionalProperties: true })),
+    meter_property_variable: Expanded,
+    meter_property: Expanded,
   },
   { title: 'PropertyCondition' },
 )

@@ -8,9 +8,9 @@ import { defineResource, field, LIFECYCLE_RULES, type Resource, readOnly } from 
 import { IdText, LifecycleStatus } from '../../../resource/shapes.ts'
 import { findOne, lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { CONDITION_EXPANSIONS } from '../conditions/expansions.ts'
 import { CreditTypes } from '../credit-types/shown-credit-types.ts'
 import { featureResource } from '../features/feature.ts'
-import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { productCategoryResource } from '../products/product-category.ts'
 import { checkActivation } from './checks/check-activation.ts'
@@ -42,12 +42,8 @@ export const pricingPlanVersionResource: Resource<PricingPlanVersion> = defineRe
   byReference: false,
   statuses: LIFECYCLE_RULES,
   expand: {
+    ...CONDITION_EXPANSIONS,
     pricing_plan: { by: 'pricing_plan_id', to: () => pricingPlanResource },
-    meter_property_variable: {
-      by: 'meter_property_variable_id',
-      to: () => meterPropertyVariableResource,
-      within: '**',
-    },
     feature: { by: 'feature_id', to: () => featureResource, within: '**' },
     product_category: { by: 'product_category_id', to: () => productCategoryResource, within: 'pricing_categories' },
     products: { by: 'product_ids', to: () => productResource, within: '**' },

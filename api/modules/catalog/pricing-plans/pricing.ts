@@ -4,10 +4,10 @@ import { AppError } from '../../../../shared/errors.ts'
 import { defineResource, field } from '../../../resource/define-resource.ts'
 import { DisplayOrder, IdText, Name, OneOf } from '../../../resource/shapes.ts'
 import { findMany, getOne } from '../../../resource/store.ts'
+import { CONDITION_EXPANSIONS } from '../conditions/expansions.ts'
 import { canonicalEntitlements } from '../features/canonical-entitlements.ts'
 import { featureResource } from '../features/feature.ts'
 import { EntitlementsShape } from '../features/schema.ts'
-import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
 import { checkPricing } from './checks/check-pricing.ts'
@@ -37,13 +37,9 @@ export const pricingResource = defineResource<Pricing>({
   operations: ['create', 'get', 'update', 'delete'],
   byReference: false,
   expand: {
+    ...CONDITION_EXPANSIONS,
     products: { by: 'product_ids', to: () => productResource },
     product_items: { by: 'product_item_ids', to: () => productItemResource, within: 'items' },
-    meter_property_variable: {
-      by: 'meter_property_variable_id',
-      to: () => meterPropertyVariableResource,
-      within: '**',
-    },
     feature: { by: 'feature_id', to: () => featureResource, within: 'entitlements' },
     wallet_type: { by: 'wallet_type_id', to: 'WALLET_TYPE', within: '**' },
   },

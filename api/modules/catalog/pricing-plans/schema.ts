@@ -21,7 +21,13 @@ import {
   Shape,
   Timestamp,
 } from '../../../resource/shapes.ts'
-import { type Conditions, ConfigConditions, type Expression, TieringConditions } from '../conditions/schema.ts'
+import {
+  type Conditions,
+  ConfigConditions,
+  Expanded,
+  type Expression,
+  TieringConditions,
+} from '../conditions/schema.ts'
 import { Credits } from '../credit-types/schema.ts'
 
 const ITEMS_MAX = 200
@@ -70,7 +76,10 @@ const SPLIT_MAX = 5
 const SplitPricingShape = Shape(
   {
     meter_properties: Type.Array(
-      Shape({ id: Given(IdText('meter property')), reference: Given(Reference) }, { title: 'SplitProperty' }),
+      Shape(
+        { id: Given(IdText('meter property')), reference: Given(Reference), meter_property: Expanded },
+        { title: 'SplitProperty' },
+      ),
       { minItems: 1, maxItems: SPLIT_MAX },
     ),
   },

@@ -19,10 +19,10 @@ import {
 import { getOne, requireAll } from '../../../resource/store.ts'
 import { canonicalConditions } from '../conditions/canonical-conditions.ts'
 import { checkConditions } from '../conditions/check-conditions.ts'
+import { CONDITION_EXPANSIONS } from '../conditions/expansions.ts'
 import { creditTypeResource } from '../credit-types/credit-type.ts'
 import { UnitName } from '../credit-types/schema.ts'
 import { namedFeatures } from '../features/named-features.ts'
-import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { meterResource } from '../meters/meter.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { alignItems } from './align-items.ts'
@@ -137,6 +137,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   expand: {
+    ...CONDITION_EXPANSIONS,
     product: { by: 'product_id', to: () => productResource },
     credit_type: { by: 'credit_type_id', to: () => creditTypeResource, within: 'credits' },
     meter_value_calculation: { by: 'meter_value_calculation_id', to: () => meterValueCalculationResource },
@@ -149,11 +150,6 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     tiering_meter_value_calculation: {
       by: 'tiering_meter_value_calculation_id',
       to: () => meterValueCalculationResource,
-      within: '**',
-    },
-    meter_property_variable: {
-      by: 'meter_property_variable_id',
-      to: () => meterPropertyVariableResource,
       within: '**',
     },
   },
