@@ -274,6 +274,9 @@ describe('the conditions of an item', () => {
       meter_properties: [],
       expression: { operator: 'OR', operands: [{ meter_property: { reference: 'size', value: '5' } }] },
     })
+    const { body } = await tenant.call('GET', `/v1/product-items/${item['id']}?expand[]=meter_property&expand[]=ALL`)
+    const [operand] = body['usage_based'].conditions.expression.operands
+    expect(operand.meter_property.meter_property).toMatchObject({ object_type: 'METER_PROPERTY', reference: 'size' })
     const both = { expression: tree, meter_properties: [size('EQUALS', '1').meter_property] }
     expect(refusal(await tenant.call('POST', '/v1/product-items', await bodyOf(both)))).toEqual([
       400,
