@@ -64,6 +64,8 @@ describe('reading', () => {
     expect((await get('&paid=false'))['data']).toHaveLength(2)
     expect((await get('&invoice_date=[2026-03-31T00:00:00Z,2026-03-31T00:00:00Z]'))['data']).toHaveLength(1)
     expect((await get('&invoice_date=[2026-04-01T00:00:00Z,]'))['data']).toHaveLength(1)
+    // A bound with a part of a second matches the second that contains it.
+    expect((await get('&invoice_date=[2026-03-31T00:00:00.900Z,2026-03-31T00:00:00.100Z]'))['data']).toHaveLength(1)
     const pages = await Promise.all([get('&limit=1&page=1'), get('&limit=1&page=2')])
     expect(new Set(pages.map(page => page['data'][0]['id'])).size).toBe(2)
     const found = await succeed(tenant, 'POST', '/v1/invoices/search', {
@@ -73,6 +75,13 @@ describe('reading', () => {
       ],
     })
     expect(found['data']).toHaveLength(1)
+    const inSecond = await succeed(tenant, 'POST', '/v1/invoices/search', {
+      filter_fields: [
+        { name: 'customer_id', value: billed.customerId },
+        { name: 'invoice_date', value: '[2026-03-31T00:00:00.500Z,2026-03-31T00:00:00.500Z]' },
+      ],
+    })
+    expect(inSecond['data']).toHaveLength(1)
     const unknown = await tenant.call('POST', '/v1/invoices/search', {
       filter_fields: [{ name: 'content', value: 'x' }],
     })
