@@ -88,9 +88,9 @@ function without(all: readonly string[], others: readonly string[]): string[] {
 function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {
   const documents = new Map<string, Map<string, number>>()
   const until = endOfYears(stories)
-  for (const { cutoff, isFirst, onlyAhead, lines } of stories.flatMap(expectedYear)) {
+  for (const { cutoff, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
     if (cutoff > until) continue
-    const key = `${cutoff} ${isFirst} ${onlyAhead}`
+    const key = `${cutoff} ${isFirst} ${onlyAheadUntil}`
     documents.set(key, new Map([...(documents.get(key) ?? []), ...lines]))
   }
   return [...documents.values()]

@@ -93,7 +93,7 @@ export async function liveYears(
       ...story.actions.map(action => ({ at: action.at, do: async () => act(action, years[place]) })),
     ])
     .toSorted((a, b) => a.at - b.at)
-  for (const step of steps) {
+  for (const step of steps.filter(({ at }) => at <= until)) {
     await advance(step.at)
     await step.do()
   }

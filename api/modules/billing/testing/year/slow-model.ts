@@ -12,8 +12,8 @@ export type Expected = {
   readonly cutoff: number
   /** Whether it is the first one, which collects no time. */
   readonly isFirst: boolean
-  /** Whether all that it charges is charged ahead. */
-  readonly onlyAhead: boolean
+  /** Until when it charges ahead, where that is all it charges; null for any other. */
+  readonly onlyAheadUntil: number | null
   readonly lines: ReadonlyMap<string, number>
 }
 
@@ -47,7 +47,7 @@ class Invoice {
     return {
       cutoff: closing.cutoff,
       isFirst: closing.from === null,
-      onlyAhead: late.length === 0 && charged.every(({ price }) => price.inAdvance),
+      onlyAheadUntil: late.length === 0 && charged.every(({ price }) => price.inAdvance) ? closing.ahead : null,
       lines: lines.all(),
     }
   }
