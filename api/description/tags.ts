@@ -133,7 +133,7 @@ export const TAGS: readonly Tag[] = [
   tag(
     'invoices',
     'Invoices',
-    'An invoice is OPEN while its period runs, DRAFT when the period has ended, and FINAL when it has its number. A FINAL invoice never changes.',
+    'An invoice is OPEN while its period and the extra open period of the platform run, DRAFT after them, and FINAL when it has its number. A FINAL invoice never changes.',
   ),
   tag(
     'bulk-actions',

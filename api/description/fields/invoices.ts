@@ -16,7 +16,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'OtherCustomFieldValue.values': 'The values of a field that takes several.',
   'ResourceIdentifier.': 'A resource of any type.',
   'ResourceIdentifier.type': 'Its object type.',
-  'Invoice.status': 'OPEN while its period runs, DRAFT when the period has ended, FINAL when it has its number.',
+  'Invoice.status':
+    'OPEN while its period and the extra open period of the platform run, DRAFT after them, FINAL when it has its number.',
   'InvoicePreview.status': 'What the invoice will be at first.',
   'InvoiceUpdate.status': 'FINAL gives the invoice its number and fixes it. VOID makes it one that is never issued.',
   'InvoiceUpdate.notes':

@@ -145,7 +145,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   month: 'With YEAR: the month in which numbers start again. Default JANUARY.',
   invoice_date_determination_type: 'Which date an invoice bears. Default AT_END_OF_BILLING_PERIOD.',
   invoice_extra_open_period:
-    'How long an invoice stays OPEN after its period ended, so that usage of that period may still arrive. Default none.',
+    'How long an invoice stays OPEN after its period ended, so that usage of that period may still arrive. At most 31 days. Default none. A DRAFT stays DRAFT.',
   invoice_grace_period: 'How long an invoice stays DRAFT before it becomes FINAL by itself. Default 8 hours.',
   'PlatformInvoiceGracePeriod.type': 'DEFAULT: 8 hours. CUSTOM: as `configuration` says.',
   configuration: 'With CUSTOM: the length of the period.',

@@ -284,7 +284,9 @@ function computed(advance: Advance, of: Computed): PendingInvoice {
   const { row, inputsHash } = of
   const { columns, lines } = of.counted
   const stored = storedColumns(computedOf(advance, of.counted, inputsHash))
-  const status: InvoiceStatus = openUntil(inputs.platform, endingOf(columns)) <= now ? 'DRAFT' : 'OPEN'
+  // A DRAFT is not OPEN again because the extra open period became longer: its grace period runs, and people work on it.
+  const isOpenUntil = row?.status === 'DRAFT' ? at(columns.cutoff_at) : openUntil(inputs.platform, endingOf(columns))
+  const status: InvoiceStatus = isOpenUntil <= now ? 'DRAFT' : 'OPEN'
   const closesAt = (): string =>
     of.finalizeAt === undefined ? closingTime(of, { platform: inputs.platform, now }) : formatInstant(of.finalizeAt)
   if (row) {

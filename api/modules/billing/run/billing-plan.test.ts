@@ -124,11 +124,13 @@ test('a subscription that does not bill has no plan', () => {
 
 test('the run comes back for the cut, the end of the grace, or within the hour for an OPEN invoice', () => {
   const now = at('2026-03-31T23:30:00Z')
-  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, now))).toBe('2026-04-01T00:00:00Z')
-  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, at('2026-03-15T00:00:00Z')))).toBe('2026-03-15T01:00:00Z')
-  expect(text(nextBilling(rowsOf('FINAL', 'DRAFT'), null, now))).toBe('2026-04-01T08:00:00Z')
-  expect(text(nextBilling(rowsOf('FINAL'), at('2026-05-01T00:00:00Z'), now))).toBe('2026-05-01T00:00:00Z')
-  expect(nextBilling(rowsOf('FINAL', 'FINAL'), null, now)).toBeNull()
+  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, now, inputs))).toBe('2026-04-01T00:00:00Z')
+  expect(text(nextBilling(rowsOf('FINAL', 'OPEN'), null, at('2026-03-15T00:00:00Z'), inputs))).toBe(
+    '2026-03-15T01:00:00Z',
+  )
+  expect(text(nextBilling(rowsOf('FINAL', 'DRAFT'), null, now, inputs))).toBe('2026-04-01T08:00:00Z')
+  expect(text(nextBilling(rowsOf('FINAL'), at('2026-05-01T00:00:00Z'), now, inputs))).toBe('2026-05-01T00:00:00Z')
+  expect(nextBilling(rowsOf('FINAL', 'FINAL'), null, now, inputs)).toBeNull()
 })
 
 test('an extra open period keeps what collects OPEN, and delays its grace; what charges ahead alone is DRAFT at once', () => {

@@ -98,8 +98,9 @@ const HOUR_MS = 3_600_000
 const REFRESH_MS = HOUR_MS
 
 type Returning = {
+  /** Whose settings say how long an invoice stays OPEN. */
+  readonly platform: Parameters<typeof openUntil>[0]
   readonly refreshMs?: number | null
-  readonly platform?: Parameters<typeof openUntil>[0]
 }
 
 /**
@@ -110,7 +111,7 @@ export function nextBilling(
   rows: readonly SubscriptionInvoice[],
   nextOpensAt: Instant | null,
   now: Instant,
-  { refreshMs = REFRESH_MS, platform = { invoice_settings: {} } }: Returning = {},
+  { platform, refreshMs = REFRESH_MS }: Returning,
 ): Instant | null {
   const times = rows.flatMap(row => {
     if (row.status === 'OPEN')

@@ -259,6 +259,26 @@ describe('billing runs', () => {
       rig.setTime('2026-04-03T08:00:00Z')
       await rig.run(tenant, billed)
       expect((await march())[0]).toBe('FINAL')
+
+      await extra(null)
+      rig.setTime('2026-04-20T00:00:00Z')
+      const other = await rig.subscribe(tenant, { fee: '20' })
+      await rig.run(tenant, other)
+      rig.setTime('2026-05-01T02:00:00Z')
+      await rig.run(tenant, other)
+      const draft = (await rig.invoicesOf(tenant, other)).find(each => each['status'] === 'DRAFT')
+      expect(draft?.['finalize_at']).toBe('2026-05-01T08:00:00Z')
+      // A setting that comes later does not make it OPEN again.
+      await extra({ value: 2, type: 'DAY' })
+      const ranAt = async (time: string) => {
+        rig.setTime(time)
+        await rig.run(tenant, other)
+        const { status, finalize_at } =
+          (await rig.invoicesOf(tenant, other)).find(({ id }) => id === draft?.['id']) ?? {}
+        return [status, finalize_at]
+      }
+      expect(await ranAt('2026-05-01T02:30:00Z')).toEqual(['DRAFT', draft?.['finalize_at']])
+      expect((await ranAt('2026-05-01T08:00:00Z'))[0]).toBe('FINAL')
     } finally {
       await extra(null)
     }

@@ -197,10 +197,9 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
   const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, purse })
   const saved = await saveSteps(uow, advanced, combined, deps.failpoint)
   const times = new Map<string, string | null>()
-  for (const { id, step, plan } of advanced) {
+  for (const { id, inputs, step, plan } of advanced) {
     // A test clock stands still between its changes, so its figures do not become stale.
     const refresh = isTestTime() ? { refreshMs: null } : {}
-    const platform = prepared.get(id)?.state.inputs.platform
     const fault = combined.faults.get(id)
     if (fault !== undefined) {
       outcomes.set(id, { kind: 'FAILED', error: fault })
@@ -209,7 +208,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
     const again = step.granted || step.issues.some(({ draft }) => combined.waiting.has(draft.row.id))
     const nextBillingAt =
       comeBack(complete, plan, { now: uow.now, granted: again }) ??
-      nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, ...(platform ? { platform } : {}) })
+      nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, platform: inputs.platform })
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
     // Of a group nobody asks for the invoices, and they would be kept until its last part is saved.
     outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })

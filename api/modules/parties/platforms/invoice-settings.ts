@@ -67,6 +67,15 @@ export type Grace = { readonly value: number; readonly type: 'HOUR' | 'DAY' }
 /** How long an invoice stays DRAFT before it becomes FINAL by itself (semantics 5.1). */
 export const DEFAULT_GRACE: Grace = { value: 8, type: 'HOUR' }
 
+const EXTRA_OPEN_MAX: Readonly<Record<Grace['type'], number>> = { HOUR: 31 * 24, DAY: 31 }
+
+/** What is wrong with the extra open period, or null; `field` is inside the settings. Longer than a month, nothing would be issued. */
+export function extraOpenFault({ invoice_extra_open_period: extra }: InvoiceSettings): NumberFault | null {
+  if (!extra || extra.value <= EXTRA_OPEN_MAX[extra.type]) return null
+  const message = `An extra open period is at most 31 days; give ${EXTRA_OPEN_MAX[extra.type]} ${extra.type} or less.`
+  return { field: 'invoice_extra_open_period.value', message }
+}
+
 /** The grace period a platform set; 8 hours while it set none. */
 export function graceOf(settings: InvoiceSettings): Grace {
   const grace = settings.invoice_grace_period

@@ -15,7 +15,7 @@ import {
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { keepBranding } from './branding-history.ts'
 import { checkFeedSettings, ExchangeRateSettings, ExchangeRateStatus } from './exchange-rate-settings.ts'
-import { numberFault } from './invoice-settings.ts'
+import { extraOpenFault, numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
 import { checkNumberFields, keepNumberFields } from './number-fields.ts'
 import {
@@ -91,7 +91,7 @@ export const platformResource = defineResource<Platform>({
       throw new AppError('INVALID_FIELD', 'Say once for each target how it is rounded.', {
         field: 'rounding_settings.1.rounding_target',
       })
-    const fault = numberFault(row.invoice_settings)
+    const fault = numberFault(row.invoice_settings) ?? extraOpenFault(row.invoice_settings)
     if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: `invoice_settings.${fault.field}` })
     await checkNumberFields(uow, row)
     const grace = row.invoice_settings.invoice_grace_period

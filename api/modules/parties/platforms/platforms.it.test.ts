@@ -120,18 +120,19 @@ describe('the platform', () => {
   const number = (configuration: object) => ({ invoice_settings: { invoice_number_configuration: configuration } })
   const logo = (content: string) => ({ branding: { logo: { content_type: 'image/png', content } } })
   const grace = (configuration: object) => ({ invoice_settings: { invoice_grace_period: configuration } })
+  const EXTRA_OPEN = 'invoice_settings.invoice_extra_open_period.value'
+  const extraOpen = (value: number, type: string) => ({
+    invoice_settings: { invoice_extra_open_period: { value, type } },
+  })
   test.each([
     ['a name', { name: 'x' }, 'INVALID_FIELD', 'name'],
     ['a domain', { branding: { domain: 'x' } }, 'INVALID_FIELD', 'branding.domain'],
     ['a colour by name', { branding: { colors: { primary: 'red' } } }, 'INVALID_FIELD', 'branding.colors.primary'],
     ['a logo that is no picture', logo('R0lGODlhAQABAAAAACw='), 'INVALID_FIELD', 'branding.logo.content'],
     ['a logo that is cut off', logo('iVBORw0KGgo='), 'INVALID_FIELD', 'branding.logo.content'],
-    [
-      'an extra open period below zero',
-      { invoice_settings: { invoice_extra_open_period: { value: -1, type: 'DAY' } } },
-      'INVALID_FIELD',
-      'invoice_settings.invoice_extra_open_period.value',
-    ],
+    ['an extra open period below zero', extraOpen(-1, 'DAY'), 'INVALID_FIELD', EXTRA_OPEN],
+    ['an extra open period of 32 days', extraOpen(32, 'DAY'), 'INVALID_FIELD', EXTRA_OPEN],
+    ['an extra open period of 745 hours', extraOpen(745, 'HOUR'), 'INVALID_FIELD', EXTRA_OPEN],
     [
       'two series with one prefix',
       { invoice_settings: { credit_invoice_number_configuration: { prefix: 'INV' } } },
