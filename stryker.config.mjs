@@ -20,18 +20,7 @@ export default {
   reporters: ['clear-text', 'progress-append-only', 'html', 'json'],
   htmlReporter: { fileName: '.tools/mutation.html' },
   jsonReporter: { fileName: '.tools/mutation.json' },
-  // Not api: its unit tests of billing run the steps of the pipeline on whole invoices (MUTATED_TESTS).
-  ignorePatterns: [
-    '.tools',
-    '.local',
-    'dist',
-    'bench',
-    'identity',
-    'ingest',
-    'aggregator',
-    'infra',
-    'docs',
-    '.ci',
-  ],
+  // api is not among them: its unit tests of billing run the steps of the pipeline on whole invoices (MUTATED_TESTS).
+  ignorePatterns: ['.tools', '.local', 'dist', 'bench', 'identity', 'ingest', 'aggregator', 'infra', 'docs', '.ci'],
   clearTextReporter: { allowEmojis: false, logTests: false },
 }
