@@ -11,6 +11,12 @@ export type { DomainEvent } from '../shared/database/outbox.ts'
 export const emit = (uow: Uow, event: DomainEvent): Promise<void> => emitAll(uow, [event])
 
 /** The same of many events, in their order. */
-export const emitAll = ({ tx, tenant, actor, now }: Uow, events: readonly DomainEvent[]): Promise<void> =>
+export async function emitAll(
+  { tx, tenant, actor, now, isDryRun }: Uow,
+  events: readonly DomainEvent[],
+): Promise<void> {
+  // Nobody would ever see it.
+  if (isDryRun) return
   // In real time: webhooks and the audit trail go by the day on which it happened, whatever a test clock shows.
-  writeNotices(tx, { tenant, actor, at: sql`${formatInstant(realTime(now))}` }, events)
+  await writeNotices(tx, { tenant, actor, at: sql`${formatInstant(realTime(now))}` }, events)
+}

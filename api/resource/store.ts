@@ -63,12 +63,13 @@ export async function findOne<R extends StoredRow>(
   return rowsOf<R>(rows)[0] ?? null
 }
 
-/** As `findOne`, locked until the transaction ends, so that the state read is the state changed. */
+/** As `findOne`, locked until the transaction ends, so that the state read is the state changed. A dry run locks nothing. */
 export async function lockOne<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   idOrReference: string,
 ): Promise<R | null> {
+  if (uow.isDryRun) return await findOne(uow, resource, idOrReference)
   const rows = await uow.tx
     .select()
     .from(resource.table)

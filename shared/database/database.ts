@@ -50,7 +50,11 @@ export type ReadUow = {
   readonly context: unknown
 }
 /** A unit of work: one tenant, one transaction, everything in it commits together. */
-export type Uow = ReadUow & { readonly [writable]: true }
+export type Uow = ReadUow & {
+  readonly [writable]: true
+  /** Of `inDryRun`: it is rolled back in any case. */
+  readonly isDryRun?: true
+}
 
 const pools = new WeakMap<Database, pg.Pool>()
 const guards = new WeakMap<pg.Pool, UnlessHung>()

@@ -5,7 +5,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { invoiceLines } from '../testing/sales.ts'
 import { salesRig } from '../testing/sales-rig.ts'
 
-const { callOther, patch, post, sales, setTime, sql, tenant, unique } = salesRig()
+const { callOther, connect, patch, post, sales, setTime, sql, tenant, unique } = salesRig()
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const PREVIEW = '/v1/invoices/preview'
 
@@ -100,8 +100,8 @@ test('shows what it costs from now on, taxed by where the customer is, and keeps
   expect(await stored()).toEqual(before)
 })
 
-test('with units, seats, ADDONs and a promotion code that the customer chooses', async () => {
-  const of = await template()
+/** A code of 10 % off. */
+async function promotion() {
   const reference = unique('coupon')
   const coupon = await post('coupons', {
     ...{ reference, name: reference, status: 'ACTIVE', duration: { type: 'FOREVER' } },
@@ -111,6 +111,36 @@ test('with units, seats, ADDONs and a promotion code that the customer chooses',
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]/g, '')
   await post('promotion-codes', { coupon_id: coupon['id'], code, status: 'ACTIVE' })
+  return { code, couponId: coupon['id'] }
+}
+
+test('waits for nobody who buys from the template with the code meanwhile', async () => {
+  const of = await template()
+  const { code, couponId } = await promotion()
+  const chosen = {
+    pricing_plan_schedule_customizations: [{ pricing_plan_schedule_id: of.scheduleId, promotion_codes: [code] }],
+  }
+  const elsewhere = await connect()
+  try {
+    await elsewhere.query('begin')
+    // What a sale holds until it commits.
+    await elsewhere.query('select from pricing_plan_subscriptions where id = $1 for update', [of.id])
+    await elsewhere.query('select from coupons where id = $1 for no key update', [couponId])
+    await elsewhere.query('select from promotion_codes where coupon_id = $1 for no key update', [couponId])
+    const answered: Row[] = []
+    const previews = [1, 2].map(async () => answered.push(await preview(of, chosen)))
+    await expect.poll(() => answered.length, { timeout: 15_000 }).toBe(2)
+    for (const each of answered) expect(linesOf(each['invoice'])).toContain('03-01..2026-04-01 -11.50')
+    await elsewhere.query('rollback')
+    await Promise.all(previews)
+  } finally {
+    await elsewhere.end()
+  }
+})
+
+test('with units, seats, ADDONs and a promotion code that the customer chooses', async () => {
+  const of = await template()
+  const { code } = await promotion()
   const before = await stored()
   const customized = {
     pricing_plan_schedule_id: of.scheduleId,

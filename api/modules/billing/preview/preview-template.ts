@@ -1,6 +1,7 @@
 // POST /v1/invoices/preview of a template: the invoices of a subscription that is made from it for the preview alone, with its
 // customer. Both are made as `init` makes them, in a transaction that is rolled back.
-import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { inDryRun } from '../../../../shared/database/dry-run.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -8,7 +9,7 @@ import { at, formatInstant } from '../../../../shared/time.ts'
 import { createResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { subscriptionFromTemplate } from '../../subscriptions/init/from-template.ts'
+import { lockTemplate, subscriptionFromTemplate } from '../../subscriptions/init/from-template.ts'
 import { CUSTOMIZATIONS } from '../../subscriptions/init/schema.ts'
 import { listSchedules } from '../../subscriptions/schedules/schedule.ts'
 import { type ScheduleBody, updateSchedule } from '../../subscriptions/schedules/schedule-commands.ts'
@@ -20,23 +21,13 @@ import { loadPreviewStates, type PreviewState } from './price-previews.ts'
 
 /** Nobody in particular: a customer without a country is taxed like one in the country of the seller. */
 const SOMEBODY: Row = { type: 'INDIVIDUAL' }
-const SYSTEM: Actor = { id: null, requestId: null }
-const UNDONE = new Error('made for a preview')
 
 /**
  * The first invoices of each schedule of a template, were it sold from `start_at` on, which is now unless given. Throws as `init` and
  * changes of schedules do, with the field. A tax engine is not asked about a customer who is imagined.
  */
 export async function previewTemplate(deps: BillingDeps, tenant: Tenant, request: TemplatePreview): Promise<Preview> {
-  const found: { made?: Made } = {}
-  await inTenant(deps.database, tenant, SYSTEM, async uow => {
-    found.made = await makeFromTemplate(uow, request)
-    throw UNDONE
-  }).catch(error => {
-    if (error !== UNDONE) throw error
-  })
-  if (!found.made) throw new Error('what is previewed was made')
-  const { state, ids } = found.made
+  const { state, ids } = await inDryRun(deps.database, tenant, uow => makeFromTemplate(uow, request))
   const from = state.inputs.schedules[0] ? at(state.inputs.schedules[0].start_at) : deps.database.clock.now()
   const perSchedule = request.invoices_per_schedule ?? 1
   const preview = await previewsOf(deps, tenant, state, { from, perSchedule, isImagined: true })
@@ -51,6 +42,8 @@ type Made = {
 
 async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Made> {
   const { template_pricing_plan_subscription_id: templateId, [CUSTOMIZATIONS]: customizations = [] } = request
+  // Before anything is written: what is refused then has no number of a transaction, which would hold up the outbox.
+  await lockTemplate(uow, templateId)
   // Somebody else may have the reference.
   const { reference: _reference, ...details } = (request.customer_details ?? SOMEBODY) as Row
   const customer = await within('customer_details', () => createResource(uow, customerResource, details))

@@ -1,5 +1,6 @@
 // The rig of tests that sell a plan by the API and read the invoices of it: an api of the whole file, one tenant, its sales, and the
 // calls that must succeed.
+import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { succeed } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -43,6 +44,12 @@ export function salesRig() {
     unique: (name: string): string => tenant.seed.unique(name),
     post: (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body),
     patch: (url: string, body: unknown): Promise<Row> => succeed(tenant, 'PATCH', `/v1/${url}`, body),
+    /** A connection of its own, for a transaction beside the calls. */
+    connect: async (): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: running().databaseUrl })
+      await client.connect()
+      return client
+    },
     sql: (text: string, values?: unknown[]): Promise<Row[]> => running().sql(text, values),
     /** A call of another tenant. */
     callOther: (...request: Parameters<TestTenant['call']>) => running().tenants.bLive.call(...request),

@@ -23,7 +23,7 @@ type Named = { readonly couponId: string; readonly code: PromotionCode | null; r
 /**
  * The coupons of the schedule as they are kept on it. A coupon counts once for a subscription: one that another schedule of it has
  * goes on from where that began. Throws INVALID_FIELD when a coupon or a code cannot be redeemed; it holds their rows until commit,
- * so that a limit is never exceeded. A TEMPLATE redeems nothing.
+ * so that a limit is never exceeded; a dry run, which redeems nothing, does not. Nor does a TEMPLATE redeem anything.
  */
 export async function takeCoupons(
   uow: Uow,
@@ -99,7 +99,7 @@ async function onOtherSchedules(uow: Uow, schedule: Schedule): Promise<[string, 
 
 /** In the order of their ids, so that two who redeem the same two wait for each other and never crosswise. */
 async function hold(uow: Uow, named: readonly Named[]): Promise<void> {
-  if (named.length === 0) return
+  if (named.length === 0 || uow.isDryRun) return
   const couponIds = named.map(({ couponId }) => couponId)
   const codeIds = named.flatMap(({ code }) => (code ? [code.id] : []))
   await uow.tx

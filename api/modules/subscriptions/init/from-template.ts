@@ -24,18 +24,22 @@ type FromTemplate = {
   readonly startAt: string
 }
 
+/** The template, locked unless it is a dry run. Throws for one that is not there, or of which nothing can be sold now. */
+export async function lockTemplate(uow: Uow, templateId: string): Promise<Subscription> {
+  const template = await lockOne(uow, subscriptionResource, templateId)
+  if (!template) throw notFound(subscriptionResource, templateId, FIELD)
+  if (template.type === 'TEMPLATE' && template.status === 'ACTIVE') return template
+  const message = `It is a ${template.type} that is ${template.status}; only an ACTIVE TEMPLATE can be used.`
+  throw new AppError('INVALID_FIELD', message, { field: FIELD })
+}
+
 /** Creates a DRAFT with the words of an ACTIVE template and those of `changes`. Its schedules keep their lengths. */
 export async function subscriptionFromTemplate(
   uow: Uow,
   { templateId, changes, customizations, startAt }: FromTemplate,
 ): Promise<{ readonly subscription: Subscription; readonly wants: unknown }> {
   // Locked, so that its schedules stand still meanwhile.
-  const template = await lockOne(uow, subscriptionResource, templateId)
-  if (!template) throw notFound(subscriptionResource, templateId, FIELD)
-  if (template.type !== 'TEMPLATE' || template.status !== 'ACTIVE') {
-    const message = `It is a ${template.type} that is ${template.status}; only an ACTIVE TEMPLATE can be used.`
-    throw new AppError('INVALID_FIELD', message, { field: FIELD })
-  }
+  const template = await lockTemplate(uow, templateId)
   const { status: wants, ...rest } = changes
   const { template: _settings, ...terms } = template
   const given = { ...(await chosenEntity(uow, template, rest)), ...rest }
