@@ -30,6 +30,7 @@ export const MENU: readonly string[] = [
   'configuration',
   'benchmarks',
   'fault-tests',
+  'contract-tests',
   'security-checklist',
   'event-to-invoice',
   'changelog',

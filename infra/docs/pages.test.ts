@@ -38,6 +38,42 @@ test.each(['docs/fault-tests.md', 'docs/security-checklist.md'])(
   },
 )
 
+/** The tests of a row of docs/contract-tests.md: each a file in backticks, most with the beginning of a title. */
+const citationsIn = (cell: string) =>
+  cell.split(/; (?=`)/).map(citation => {
+    const [, name = '', title = ''] = /^`([a-z]+\/[\w./-]+)`(?:: "([^"]+)")?$/.exec(citation) ?? []
+    return { citation, name, title }
+  })
+
+/** Whether a file has a string that begins with a text: the title of a test, or of a row of examples. */
+const hasTitle = (source: string, title: string): boolean =>
+  ["'", '"', '`'].some(quote => source.includes(`${quote}${title}`))
+
+/** What leads nowhere in the tables of a page. */
+function brokenCitations(text: string): string[] {
+  const cells = [...text.matchAll(/^\| .+ \| (.+) \|$/gm)].map(([, cell = '']) => cell).filter(cell => cell !== 'test')
+  return cells
+    .flatMap(citationsIn)
+    .filter(({ name, title }) => !existsSync(name) || !hasTitle(readFileSync(name, 'utf8'), title))
+    .map(({ citation }) => citation)
+}
+
+test('every test that docs/contract-tests.md names exists, by its file and the beginning of its title', () => {
+  const text = readFileSync('docs/contract-tests.md', 'utf8')
+  expect([...text.matchAll(/`: "/g)].length).toBeGreaterThan(200)
+  expect(brokenCitations(text)).toEqual([])
+})
+
+test.each([
+  ['a file that is not there', '`infra/docs/no.test.ts`'],
+  ['a title that no test has', '`infra/docs/english.test.ts`: "no such title"'],
+  ['the middle of a title', '`infra/docs/english.test.ts`: "phrase that is read"'],
+  ['a cell that names no test', 'see `infra/docs/english.test.ts`'],
+])('%s is found', (_, citation) => {
+  const good = '`infra/docs/english.test.ts`: "has no phrase"'
+  expect(brokenCitations(`| rule | test |\n|---|---|\n| one | ${good} |\n| two | ${citation} |`)).toEqual([citation])
+})
+
 test('docs/security-checklist.md leaves out no rule, no attack and no requirement', () => {
   const text = readFileSync('docs/security-checklist.md', 'utf8')
   const numbersIn = (title: string): string[] => {
