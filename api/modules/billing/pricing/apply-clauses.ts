@@ -18,12 +18,13 @@ import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { advanceScan, periodOf } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
+import { givenBackBy } from './given-back.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 
 /** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 export function withClauses(
   inputs: BillingInputs,
-  { terms, window, billed, deducted: before = [], usage, wallets = [], late = [], rules }: InvoiceRequest,
+  { terms, window, billed, deducted: before = [], refunds = [], usage, wallets = [], late = [], rules }: InvoiceRequest,
   {
     rated,
     draft,
@@ -39,19 +40,23 @@ export function withClauses(
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
   const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
-  const own = withTaken(ofSchedules.discounts, before, draft.amountType)
+  const { amountType, currency } = draft
+  const zone = zoneOfParties(inputs)
+  const rounding = roundingOf(inputs)
+  const givenBack =
+    before.length === 0 ? [] : givenBackBy(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
   const discounts = [
-    ...own,
+    ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack }),
     ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod: rules?.couponsEachPeriod === true }),
   ]
-  const freeUsage = freeUsageOf(coupons, rated, { usage, rounding: roundingOf(inputs) })
+  const freeUsage = freeUsageOf(coupons, rated, { usage, rounding })
   const service = periodOf(window)
   const context = {
-    currency: draft.currency,
-    amountType: draft.amountType,
-    rounding: roundingOf(inputs),
+    currency,
+    amountType,
+    rounding,
     tax: invoiceTax(draft, draft.dates.day).decision,
-    zone: zoneOfParties(inputs),
+    zone,
     pauses: pausesIn(inputs.subscription.inactive_periods),
     invoicePeriod: { service, full: fullPeriod(rated, service) },
   }

@@ -1,10 +1,11 @@
 // What discounts of an amount took off on other invoices: such a discount is deducted once for a period, also where a fee ahead
 // and usage afterwards are on two invoices. Pure.
-import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
+import type { AmountType, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import type { ClauseLevel, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { type GivenBack, givenBackOf } from './given-back.ts'
 
 /** What a line of type DISCOUNT took off charges of one period. */
 export type Deducted = {
@@ -63,11 +64,22 @@ export const deductedIn = (invoiceId: string, lines: readonly DeductingLine[]): 
 
 const positive = (text: string): string => plain(decimal(text).neg())
 
-/** The discounts, each with what other invoices deducted by it. A clause that is another one by now took nothing. */
+type Of = {
+  readonly amountType: AmountType
+  readonly currency: string
+  readonly rounding: RoundingMode
+  /** What the refunds on this invoice give back. */
+  readonly givenBack: readonly GivenBack[]
+}
+
+/**
+ * The discounts, each with what other invoices deducted by it, less what refunds give back of that. A clause that is another one by
+ * now took nothing.
+ */
 export const withTaken = (
   discounts: readonly Discount[],
   deducted: readonly Deducted[],
-  amountType: AmountType,
+  { amountType, givenBack, ...rounded }: Of,
 ): readonly Discount[] =>
   deducted.length === 0
     ? discounts
@@ -77,9 +89,12 @@ export const withTaken = (
         const own = deducted.filter(
           each => each.clause === id && (each.of[of.level] === null || of.ids.includes(each.of[of.level] ?? '')),
         )
-        const taken = own.map(({ service: [start, end], net, gross }) => ({
-          time: interval(instantOf(start), instantOf(end)),
-          amount: decimal(amountType === 'INCLUDING_TAX' ? gross : net),
-        }))
+        const taken = own.map(by => {
+          const quantity = decimal(amountType === 'INCLUDING_TAX' ? by.gross : by.net)
+          return {
+            time: interval(instantOf(by.service[0]), instantOf(by.service[1])),
+            amount: quantity.minus(givenBackOf({ quantity, by }, discount, givenBack, rounded)),
+          }
+        })
         return taken.length === 0 ? discount : { ...discount, taken }
       })

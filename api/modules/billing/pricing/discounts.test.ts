@@ -2,9 +2,24 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { chargedAhead } from '../refunds/charged-ahead.ts'
+import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'
-import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
-import { withTaken } from './deducted.ts'
+import { resolveTerms } from '../terms/price-terms.ts'
+import { invoiceWindows } from '../terms/windows.ts'
+import {
+  type Example,
+  eur,
+  exampleInputs,
+  exampleInvoices,
+  metered,
+  plainUsage,
+  recurring,
+} from '../testing/example-inputs.ts'
+import { usageNeeds } from '../usage/usage-needs.ts'
+import { deductedIn, withTaken } from './deducted.ts'
+import { priceInvoice } from './price-invoice.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const invoiceOf = (example: Partial<Example> & { discount: Discount | null }, count = 1, usage = '0') =>
@@ -191,6 +206,92 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
     })
   })
 
+  // [name, fees, when it was cancelled, amounts of the last invoice in the order of its lines]
+  const sharesOfDays = [
+    // 70 were paid: 35 of them go back, and with them 15 of the 30. The usage gets these.
+    ['half of the days', [ahead('100')], '15', ['200.00', '-35.00', '-15.00'], '150'],
+    // 27 of 28 days of 30 are 28.93.
+    ['all days but one', [ahead('100')], '02', ['200.00', '-67.50', '-28.93'], '103.57'],
+    // A fee of 20 had 20 of the 30: nothing was paid, 10 go back, and 10 were never taken.
+    ['a fee that cost nothing', [ahead('20')], '15', ['200.00', '0.00', '-20.00'], '180'],
+    // 15 and 15 of the 30, the second one exempt: half of both.
+    [
+      'two fees',
+      [ahead('50'), { ...ahead('50'), item: { model_type: 'RECURRING', tax_category: 'EXEMPT' } as const }],
+      '15',
+      ['200.00', '-17.50', '-17.50', '-15.00'],
+      '150',
+    ],
+  ] as const
+  describe.each(['EXCLUDING_TAX', 'INCLUDING_TAX'] as const)('that is refunded, %s', amountType => {
+    test.each(sharesOfDays)('gives the usage its part: %s', (_name, fees, day, expected, total) => {
+      const { lines, invoice } = refunded({ items: [usage, ...fees], amountType }, day)
+      const inclusive = amountType === 'INCLUDING_TAX'
+      const quantities = lines.map(line => (inclusive ? line.amount_including_tax : line.amount_excluding_tax).quantity)
+      expect(quantities.toSorted()).toEqual(expected.toSorted())
+      expect(invoice[inclusive ? 'amount_including_tax' : 'amount_excluding_tax']).toBe(total)
+    })
+  })
+
+  test('of two fees of which one is refunded, its part alone goes back', () => {
+    // 15 of the 30 are of it, half of them go back.
+    const { lines } = refunded(
+      { items: [usage, ahead('50'), ahead('50')] },
+      '15',
+      ({ configId }) => configId === 'config1',
+    )
+    expect(lines.map(line => line.amount_excluding_tax.quantity)).toEqual(
+      expect.arrayContaining(['200.00', '-17.50', '-7.50']),
+    )
+  })
+
+  test('a fee that a credit note gave back in full gives no discount back, so the usage gets none', () => {
+    const credited = ({ configId }: ChargedAhead) => configId === null
+    const { lines } = refunded({ items: [usage, ahead('100')] }, '15', credited)
+    expect(lines.map(line => line.amount_excluding_tax.quantity)).toEqual(['200.00'])
+  })
+
+  /** The last invoice of a subscription of February that is cancelled on a day, with refunds of these charges. */
+  function refunded(
+    example: Partial<Example>,
+    day: string,
+    isRefunded: (charged: ChargedAhead) => boolean = () => true,
+  ) {
+    const inputsOf = (subscription: Example['subscription'] = {}) =>
+      exampleInputs({
+        start: '2026-02-01T00:00:00Z',
+        items: [],
+        ...example,
+        subscription,
+        schedules: [{ discount: { product_items: [onBoth] } }],
+      })
+    const before = inputsOf()
+    const [opening] = invoiceWindows(before)
+    const start_at = `2026-02-${day}T00:00:00Z`
+    const cancelled = inputsOf({ inactive_periods: [{ start_at, end_at: null, refund_advance_charges: true }] })
+    const last = [...invoiceWindows(cancelled)].find(({ arrears }) => arrears !== null)
+    if (!opening || !last) throw new Error('there are two')
+    const asked = { billed: new Set<string>(), usage: new Map(), finalizedAt: null }
+    const first = priceInvoice(before, { ...asked, terms: resolveTerms(before), window: opening })
+    const billed = new Set(first.advanceCharges)
+    const terms = resolveTerms(cancelled)
+    const needs = usageNeeds(chargesOf(terms, last, billed))
+    const { columns } = priceInvoice(cancelled, {
+      ...asked,
+      terms,
+      window: last,
+      billed,
+      deducted: deductedIn('invoice0', first.lines),
+      // Combined with others, its lines are on another invoice.
+      refunds: refundsIn(last, refundTimes(cancelled), chargedAhead(first, 'combined').filter(isRefunded)),
+      usage: new Map(needs.map(({ key }) => [key, plainUsage('200')])),
+    })
+    return {
+      invoice: columns,
+      lines: columns.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)),
+    }
+  }
+
   test('the line says what was deducted ahead', () => {
     const inputs = exampleInputs({
       start: START,
@@ -237,7 +338,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
           },
         ],
         taken,
-        'EXCLUDING_TAX',
+        { amountType: 'EXCLUDING_TAX', currency: 'EUR', rounding: 'DEFAULT', givenBack: [] },
       )[0]?.taken?.map(({ amount }) => amount.toString())
     expect([discountOf(['item0', 'item1']), discountOf(['item1'])]).toEqual([['20'], undefined])
   })

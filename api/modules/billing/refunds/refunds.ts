@@ -122,13 +122,14 @@ export function refundOf(
   const left = includingTax ? charged.includingTax : charged.excludingTax
   // Credit notes may have credited more than was paid after discounts; the refund is then zero.
   const paid = left.lt(ZERO) ? left : max(left.minus(charged.deducted), ZERO)
-  const exact = timesFraction(paid, shareLeft(charged, days, zone))
+  const exact = timesFraction(paid, shareRefunded({ charged, from }, zone))
   const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
   return { quantity: ZERO.minus(back), left: days, paid }
 }
 
-/** The share of the charged days that are left. */
-function shareLeft({ service, paused }: ChargedAhead, left: Interval, zone: Zone): Fraction {
+/** The share of the charged days that are left, which is refunded. */
+export function shareRefunded({ charged: { service, paused }, from }: Refund, zone: Zone): Fraction {
+  const left = interval(from, service.end)
   const days = chargedDays(service, paused, zone)
   return paused.length === 0 || days <= 0
     ? shareOf(left, service, zone)

@@ -1,0 +1,71 @@
+// What refunds of charges ahead give back of the discounts on those charges. A refund is of what was paid, so the days that it
+// refunds no longer have their part of an amount, which is free again for usage that shares it. Pure.
+import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
+import { type Fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
+import type { Zone } from '../../../../shared/billing/periods.ts'
+import { CLAUSE_LEVELS, type Discount, LEVEL_SCOPES } from '../../../../shared/billing/steps/clauses.ts'
+import type { Scope } from '../../../../shared/billing/steps/line.ts'
+import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
+import { amount, toMoney } from '../../../../shared/money.ts'
+import type { Interval } from '../../../../shared/time.ts'
+import { scopeOf } from '../rating/draft-line.ts'
+import { refundedTerm } from '../refunds/refund-lines.ts'
+import { type Refund, shareRefunded } from '../refunds/refunds.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import type { Deducted } from './deducted.ts'
+
+/** A refunded charge: what discounts took off it, and the share of its days that is refunded. */
+export type GivenBack = {
+  readonly of: Scope
+  readonly service: Interval
+  readonly deducted: Decimal
+  readonly share: Fraction
+}
+
+/** The refunds of prices. A charge that credit notes gave back in full has no discount to give back. */
+export const givenBackBy = (
+  refunds: readonly Refund[],
+  terms: readonly PriceTerm[],
+  { zone, includingTax }: { readonly zone: Zone; readonly includingTax: boolean },
+): GivenBack[] =>
+  refunds
+    .filter(({ charged }) => !charged.isMinimum)
+    .map(refund => {
+      const { charged } = refund
+      const { pricingItemId: itemId, ...of } = scopeOf(refundedTerm(terms, refund))
+      const left = includingTax ? charged.includingTax : charged.excludingTax
+      return {
+        of: { ...of, itemId },
+        service: charged.service,
+        deducted: max(min(charged.deducted, left), ZERO),
+        share: shareRefunded(refund, zone),
+      }
+    })
+
+type Rounded = { readonly currency: string; readonly rounding: RoundingMode }
+
+/**
+ * What is given back of the amount that a discount took off charges of one period: the refunded share of it, as far as it is of
+ * charges that are refunded.
+ */
+export function givenBackOf(
+  { quantity, by }: { readonly quantity: Decimal; readonly by: Deducted },
+  { of: target, scheduleId }: Discount,
+  all: readonly GivenBack[],
+  { currency, rounding }: Rounded,
+): Decimal {
+  const own = all.filter(
+    ({ of, service: { start, end } }) =>
+      // A price of seats has several charges in a period.
+      by.service[0] <= start &&
+      end <= by.service[1] &&
+      of.scheduleId === scheduleId &&
+      (target === null || target.ids.includes(of[LEVEL_SCOPES[target.level]] ?? '')) &&
+      CLAUSE_LEVELS.every(level => by.of[level] === null || by.of[level] === of[LEVEL_SCOPES[level]]),
+  )
+  const deducted = sum(own.map(each => each.deducted))
+  if (deducted.lte(ZERO)) return ZERO
+  const back = sum(own.map(each => timesFraction(each.deducted, each.share)))
+  const exact = min(quantity, deducted).times(back).div(deducted)
+  return rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
+}
