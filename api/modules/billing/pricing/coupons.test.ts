@@ -95,6 +95,32 @@ describe('on which invoices a coupon counts', () => {
   test.each(cases)('%s', (_name, given, example, expected) => {
     expect(discounts(invoicesOf([coupon(given)], example))).toEqual(expected)
   })
+
+  const later = '2026-02-15T07:00:00Z'
+  const ahead = recurring('200', { billing_in_advance: true })
+  const given = { start: '2026-01-15T07:00:00Z', subscription: exact }
+  const forMonth = coupon({ duration: month })
+  const forEver = coupon()
+
+  test.each([
+    ['for a month', forMonth, recurring('200'), [[], ['-20.00'], [], []]],
+    ['for a month of what is charged ahead', forMonth, ahead, [[], ['-20.00'], [], []]],
+    ['that lasts, of what is charged ahead', forEver, ahead, [[], ['-20.00'], ['-20.00'], ['-20.00']]],
+  ])('one %s, of a later schedule that begins on the day of an invoice, after it', (_name, own, item, expected) => {
+    const schedules = [{ end_at: later }, { start_at: later, coupons: [own] }]
+    expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
+  })
+
+  test('one for a month that another schedule took along ends as before', () => {
+    const next = '2026-02-20T07:00:00Z'
+    const schedules = [
+      { end_at: later },
+      { start_at: later, end_at: next, coupons: [forMonth] },
+      { start_at: next, coupons: [coupon({ duration: month, start_at: later })] },
+    ]
+    const invoices = exampleInvoices(exampleInputs({ ...given, items: [recurring('200')], schedules }), 4)
+    expect(discounts(invoices)).toEqual([[], ['-3.57', '-16.43'], [], []])
+  })
 })
 
 test('the line names the coupon and its code', () => {

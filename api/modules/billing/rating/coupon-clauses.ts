@@ -1,10 +1,11 @@
 // The coupons of schedules as clauses of an invoice. A coupon applies to whole invoices and is never prorated
 // (semantics 2, 4.4). Pure.
+import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
-import { at, type Interval } from '../../../../shared/time.ts'
+import { at, type Instant, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { endOfCoupon, startOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
+import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
@@ -39,16 +40,24 @@ const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
   chargesAhead && window.advance ? window.advance : periodOf(window)
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
-  const from = at(startOfCoupon(coupon, schedule.start_at))
-  // An invoice whose cutoff lies before the redemption does not get the coupon.
-  if (of.window.cutoffAt < from) return false
   const { type, period } = coupon.duration
   if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, coupon, schedule) === of.window.cutoffAt
-  if (type === 'FOREVER' || !period) return true
+  const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
+    zone: zoneOfParties(inputs),
+    scheduleStarts: inputs.schedules.map(({ start_at }) => start_at),
+    periodStart: time => periodStart(inputs, time),
+  })
+  // An invoice whose cutoff lies before the redemption does not get the coupon.
+  if (of.window.cutoffAt < start) return false
+  return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
+}
+
+/** The start of the billing period that a time is in. */
+function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
   const active = activeSpan(inputs)
-  const beginsPeriods = active !== null && calendarAt(inputs, active, from).span.start === from
-  const end = endOfCoupon(from, period, { zone: zoneOfParties(inputs), beginsPeriods })
-  return paidTime(of.window, of.chargesAhead).start < end
+  if (!active) return null
+  const { span, gridOf } = calendarAt(inputs, active, time)
+  return billingPeriodAt(gridOf(inputs.subscription.billing_period), span, time)?.covered.start ?? null
 }
 
 /** The cutoff of the first invoice since the redemption that charges anything; null when there is none. */

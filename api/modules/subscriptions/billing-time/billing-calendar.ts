@@ -1,6 +1,12 @@
 // Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
 // schedule (semantics 0.4, 4.4).
-import { billingPeriodAt, type Span, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import {
+  type BillingPeriod,
+  billingPeriodAt,
+  type Span,
+  type Zone,
+  zoneOf,
+} from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -60,19 +66,35 @@ export async function currentPeriodEnd(
   schedules: readonly Schedule[],
 ): Promise<Instant> {
   const first = schedules[0]
-  const last = schedules.at(-1)
-  if (!first || !last) return uow.now
-  const span: Span = { start: at(first.start_at), end: last.end_at === null ? null : at(last.end_at) }
-  if (uow.now < span.start) return span.start
+  if (!first) return uow.now
+  if (uow.now < at(first.start_at)) return at(first.start_at)
   const zone = await zoneOfSubscription(uow, subscription)
+  return billingPeriodOf({ subscription, schedules, zone }, uow.now)?.covered.end ?? uow.now
+}
+
+type Cut = {
+  readonly subscription: Pick<Subscription, 'billing_anchor' | 'billing_period' | 'billing_time'>
+  /** In the order of time. */
+  readonly schedules: readonly Pick<
+    Schedule,
+    'start_at' | 'end_at' | 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+  >[]
+  readonly zone: Zone
+}
+
+/** The billing period that a time is in; null outside of the schedules. Pure. */
+export function billingPeriodOf({ subscription, schedules, zone }: Cut, time: Instant): BillingPeriod | null {
+  const first = schedules[0]
+  const last = schedules.at(-1)
+  if (!first || !last) return null
+  const span: Span = { start: at(first.start_at), end: last.end_at === null ? null : at(last.end_at) }
   const realigned = schedules.filter(each => each.realign_invoice_date_to_pricing_plan_schedule_start_at)
   const parts = alignedSpans(
     subscription,
     span,
     realigned.map(({ start_at }) => start_at),
   )
-  const part = alignedSpanAt(parts, uow.now)
+  const part = alignedSpanAt(parts, time)
   const { billing_period: length, billing_time: billingTime } = subscription
-  const grid = { length, billingTime, zone, anchor: part.anchor }
-  return billingPeriodAt(grid, part.span, uow.now)?.covered.end ?? uow.now
+  return billingPeriodAt({ length, billingTime, zone, anchor: part.anchor }, part.span, time)
 }

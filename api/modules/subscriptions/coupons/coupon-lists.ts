@@ -37,16 +37,29 @@ export function discountOfCoupon({ discount, limited_to }: Held, time: ShownTime
 export const startOfCoupon = ({ start_at }: Pick<AppliedCoupon, 'start_at'>, scheduleStart: string): string =>
   start_at ?? scheduleStart
 
+type Times = {
+  readonly zone: Zone
+  /** When its schedule, or another of the subscription, begins. */
+  readonly scheduleStarts: readonly string[]
+  /** The start of the billing period that a time is in; null outside of the subscription. */
+  readonly periodStart: (time: Instant) => Instant | null
+}
+
 /**
- * When a coupon for a period ends. One that begins with the billing periods ends at a local midnight, as they do: a month of it is on one
- * monthly invoice, at whatever time of the day both begin.
+ * The time of a coupon, null for one that lasts. One that begins with a schedule, on the day on which a billing period begins, begins with that
+ * period and ends at a local midnight, as it does: a month of it is on one monthly invoice, at whatever time of the day the schedule begins.
  */
-export const endOfCoupon = (
+export function timeOfCoupon(
   start: Instant,
-  period: PeriodLength,
-  { zone, beginsPeriods }: { readonly zone: Zone; readonly beginsPeriods: boolean },
-): Instant =>
-  beginsPeriods ? startOfLocalDay(addPeriod(localDateOf(start, zone), period), zone) : addPeriodAt(start, period, zone)
+  period: PeriodLength | null,
+  { zone, scheduleStarts, periodStart }: Times,
+): { readonly start: Instant; readonly end: Instant | null } {
+  const begins = scheduleStarts.some(each => at(each) === start) ? periodStart(start) : null
+  const day = localDateOf(start, zone)
+  if (begins === null || localDateOf(begins, zone) !== day)
+    return { start, end: period && addPeriodAt(start, period, zone) }
+  return { start: begins, end: period && startOfLocalDay(addPeriod(day, period), zone) }
+}
 
 /** From when on coupons that were added or taken away change invoices. */
 export function couponChanges(

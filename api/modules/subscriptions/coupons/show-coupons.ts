@@ -1,13 +1,14 @@
 // The coupons of schedules as they are shown: each by itself, and their discounts together.
-import { and, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
+import { billingPeriodOf, zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
-import { type Schedule, type Subscription, subscriptions } from '../table.ts'
-import { discountOfCoupon, endOfCoupon, type ShownTime, startOfCoupon } from './coupon-lists.ts'
+import { inTimelineOrder } from '../schedules/timeline.ts'
+import { type Schedule, type Subscription, schedules, subscriptions } from '../table.ts'
+import { discountOfCoupon, type ShownTime, startOfCoupon, timeOfCoupon } from './coupon-lists.ts'
 import type { AppliedCoupon } from './schema.ts'
 
 /** `coupons` and `coupon_discount` of each schedule. */
@@ -61,9 +62,19 @@ async function timeOf(
   const { period } = coupon.duration
   if (!period) return { start_at: start, end_at: null }
   const zone = await zoneOfSubscription(uow, subscription)
-  const realigns = schedule.realign_invoice_date_to_pricing_plan_schedule_start_at && start === schedule.start_at
-  const beginsPeriods = realigns || start === subscription.start_at
-  return { start_at: start, end_at: formatInstant(endOfCoupon(at(start), period, { zone, beginsPeriods })) }
+  const all = await schedulesOf(uow, subscription.id)
+  const { end } = timeOfCoupon(at(start), period, {
+    zone,
+    scheduleStarts: all.map(({ start_at }) => start_at),
+    periodStart: time => billingPeriodOf({ subscription, schedules: all, zone }, time)?.covered.start ?? null,
+  })
+  return { start_at: start, end_at: end && formatInstant(end) }
+}
+
+/** In the order of time. */
+async function schedulesOf(uow: ReadUow, subscriptionId: Subscription['id']): Promise<Schedule[]> {
+  const where = and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptionId))
+  return inTimelineOrder(await uow.tx.select().from(schedules).where(where))
 }
 
 function together(all: readonly Discount[]): Discount | null {

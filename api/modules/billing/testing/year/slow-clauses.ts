@@ -1,6 +1,6 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
 import { dayOf, startOfDay } from './calendar.ts'
-import type { Closing, Span } from './closings.ts'
+import { type Closing, FAR, type Span, spansOf } from './closings.ts'
 import { laterBy } from './own-rules.ts'
 import { ratio, rounded } from './ratio.ts'
 import { type Books, chargedDays, type Entry, type Lines, type Part } from './slow-books.ts'
@@ -65,7 +65,12 @@ function note({ entry: { phase, price, parts }, added }: Reached, { books }: On)
 /** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */
 function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story, closing, books }: On): boolean {
   const { from, cutoff, ahead } = closing
-  if (cutoff < phase.start) return false
+  // One that begins on the day on which a billing period begins, begins and ends with it, at midnights.
+  const begins = dayOf(phase.start, story.zone)
+  const time = { start: story.start, end: FAR(story) }
+  const period = spansOf(story, closing.known, story.billing, time, phase.start + 1).at(-1)
+  const withPeriod = period !== undefined && dayOf(period.start, story.zone) === begins
+  if (cutoff < (withPeriod && coupon.lasts !== 'ONE_TIME' ? period.start : phase.start)) return false
   const charges = entries.filter(({ before }) => before === null)
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
@@ -75,12 +80,9 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   }
   const paysAhead = ahead > cutoff && charges.some(({ price }) => price.inAdvance)
   const paid = paysAhead ? cutoff : (from ?? cutoff)
-  // One that begins with the billing periods ends at a midnight, as they do; any other at its time of the day.
-  const begins = dayOf(phase.start, story.zone)
-  const endsAtMidnight = phase.start === story.start || phase.realign || phase.start === startOfDay(begins, story.zone)
   const paidDay = dayOf(paid, story.zone)
   const lastDay = laterBy(begins, coupon.lasts)
-  return endsAtMidnight ? paidDay < lastDay : paidDay <= lastDay
+  return withPeriod || phase.start === startOfDay(begins, story.zone) ? paidDay < lastDay : paidDay <= lastDay
 }
 
 function redeem(
