@@ -3,7 +3,12 @@
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { Zone } from '../../../../shared/billing/periods.ts'
-import { CLAUSE_LEVELS, type Discount, LEVEL_SCOPES } from '../../../../shared/billing/steps/clauses.ts'
+import {
+  CLAUSE_LEVELS,
+  type ClauseLevel,
+  type Discount,
+  LEVEL_SCOPES,
+} from '../../../../shared/billing/steps/clauses.ts'
 import type { Scope } from '../../../../shared/billing/steps/line.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
@@ -12,7 +17,6 @@ import { scopeOf } from '../rating/draft-line.ts'
 import { refundedTerm } from '../refunds/refund-lines.ts'
 import { type Refund, shareRefunded } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import type { Deducted } from './deducted.ts'
 
 /** A refunded charge: what discounts took off it, and the share of its days that is refunded. */
 export type GivenBack = {
@@ -42,6 +46,15 @@ export const givenBackBy = (
       }
     })
 
+/** What a discount took off charges of one time, and what they have in common. */
+type Taken = {
+  readonly quantity: Decimal
+  readonly by: {
+    readonly service: readonly [number, number]
+    readonly of: Readonly<Record<ClauseLevel, string | null>>
+  }
+}
+
 type Rounded = { readonly currency: string; readonly rounding: RoundingMode }
 
 /**
@@ -49,7 +62,7 @@ type Rounded = { readonly currency: string; readonly rounding: RoundingMode }
  * charges that are refunded.
  */
 export function givenBackOf(
-  { quantity, by }: { readonly quantity: Decimal; readonly by: Deducted },
+  { quantity, by }: Taken,
   { of: target, scheduleId }: Discount,
   all: readonly GivenBack[],
   { currency, rounding }: Rounded,
