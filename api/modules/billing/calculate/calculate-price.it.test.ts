@@ -334,6 +334,15 @@ test('a price that names no currency is in that of the request, or of the platfo
   expect(drawn.body['curves']).toMatchObject([{ pricing_currency: 'JPY' }])
 })
 
+test('a price in credits of an ARCHIVED type is refused as when it is saved', async () => {
+  const { id: credit_type_id } = await a.seed.make(creditTypeResource)
+  expect((await a.call('POST', `/v1/credit-types/${credit_type_id}/archive`, {})).status).toBe(200)
+  const price = { pricing_type: 'FLAT', bands: [{ credits: { quantity: '1', credit_type_id } }] }
+  const answer = await calculate({ pricing_item_config: price, meter_values: [{ number: '5' }] })
+  const field = 'pricing_item_config.bands.0.credits.credit_type_id'
+  expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', field])
+})
+
 test('a price in credits is calculated and drawn in credits, sent or stored', async () => {
   const { id: credit_type_id } = await a.seed.make(creditTypeResource)
   const credits = (quantity: string) => ({ quantity, credit_type_id })

@@ -14,7 +14,7 @@ import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../share
 import { findMany, getOne } from '../../../resource/store.ts'
 import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
 import { canonicalItems } from '../../catalog/pricing-plans/canonical-items.ts'
-import { creditsField } from '../../catalog/pricing-plans/checks/check-credit-types.ts'
+import { creditsField, refuseArchived } from '../../catalog/pricing-plans/checks/check-credit-types.ts'
 import { checkPrice, type Priced } from '../../catalog/pricing-plans/checks/check-price.ts'
 import type { PricingItemConfig } from '../../catalog/pricing-plans/schema.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
@@ -108,11 +108,12 @@ function inCredits(config: PricingItemConfig, { pricing_currency: currency }: Ca
 
 async function requireCreditType(uow: ReadUow, config: PricingItemConfig): Promise<void> {
   const id = creditTypeOf(config)
-  if (id === null || (await findMany(uow, creditTypeResource, [id])).length > 0) return
-  throw new AppError('RESOURCE_NOT_FOUND', `There is no CREDIT_TYPE ${JSON.stringify(id)}.`, {
-    field: `pricing_item_config.${creditsField(config)}`,
-    resourceType: 'CREDIT_TYPE',
-  })
+  if (id === null) return
+  const field = `pricing_item_config.${creditsField(config)}`
+  const types = await findMany(uow, creditTypeResource, [id])
+  if (types.length > 0) return refuseArchived(types, id, field)
+  const message = `There is no CREDIT_TYPE ${JSON.stringify(id)}.`
+  throw new AppError('RESOURCE_NOT_FOUND', message, { field, resourceType: 'CREDIT_TYPE' })
 }
 
 /**

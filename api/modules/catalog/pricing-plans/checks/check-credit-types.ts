@@ -4,6 +4,7 @@ import { AppError } from '../../../../../shared/errors.ts'
 import { creditTypeOf } from '../../../../../shared/rating/credits.ts'
 import { requireAll } from '../../../../resource/store.ts'
 import { creditTypeResource } from '../../credit-types/credit-type.ts'
+import type { CreditType } from '../../credit-types/table.ts'
 import type { PricingItem, PricingItemConfig } from '../schema.ts'
 import { allConfigs, placedConfigs } from '../variants/variants.ts'
 
@@ -26,8 +27,11 @@ export async function checkCreditTypes(uow: Uow, { items }: Contents, previous: 
   )
   const types = await requireAll(uow, creditTypeResource, named)
   const before = (previous?.items ?? []).flatMap(item => allConfigs(item).map(creditTypeOf))
-  const retired = types.find(({ id, status }) => status === 'ARCHIVED' && !before.includes(id))
-  if (!retired) return
-  const field = named.find(({ id }) => id === retired.id)?.field ?? 'items'
+  for (const { id, field } of named) if (!before.includes(id)) refuseArchived(types, id, field)
+}
+
+/** Throws INVALID_FIELD for a new price in credits of a type that is ARCHIVED. */
+export function refuseArchived(types: readonly CreditType[], id: string, field: string): void {
+  if (types.find(type => type.id === id)?.status !== 'ARCHIVED') return
   throw new AppError('INVALID_FIELD', 'The credit type is ARCHIVED; choose another.', { field })
 }
