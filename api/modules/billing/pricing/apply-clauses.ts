@@ -7,7 +7,7 @@ import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
 import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
-import { fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import { type Charge, fullPeriodOf, paidAhead } from '../charges/charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
@@ -18,6 +18,7 @@ import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { advanceScan, periodOf } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
+import { earlierInvoices } from './earlier-charges.ts'
 import { givenBackBy } from './given-back.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 
@@ -45,9 +46,10 @@ export function withClauses(
   const rounding = roundingOf(inputs)
   const givenBack =
     before.length === 0 ? [] : givenBackBy(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
+  const eachPeriod = rules?.couponsEachPeriod === true
   const discounts = [
     ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack }),
-    ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod: rules?.couponsEachPeriod === true }),
+    ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod }),
   ]
   const freeUsage = freeUsageOf(coupons, rated, { usage, rounding })
   const service = periodOf(window)
@@ -63,11 +65,16 @@ export function withClauses(
   const isCommitted = ofSchedules.commitments.length > 0
   // What earlier invoices charged ahead counts towards the commitment for its time.
   const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
-  const ratedBefore = [
-    ...earlier.map(charge => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)),
-    ...(isCommitted ? billedOfLate(rated, late) : []),
+  const rateAgain = (charge: Charge) => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)
+  const billedBefore = [
+    ...earlierInvoices(inputs, earlier, { terms, window, clauses: ofSchedules, exchangeOf, eachPeriod }).flatMap(
+      ({ paid, beside, clauses }) => {
+        const keys = new Set(paid.map(({ key }) => key))
+        return earlierLines([...paid, ...beside].map(rateAgain), clauses, context).filter(({ key }) => keys.has(key))
+      },
+    ),
+    ...earlierLines(isCommitted ? billedOfLate(rated, late) : [], ofSchedules, context),
   ]
-  const billedBefore = earlierLines(ratedBefore, ofSchedules, context)
   const paying = wallets.map(each => ({ ...each, except: linesThatFill(rated, each.walletTypeId) }))
   const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period

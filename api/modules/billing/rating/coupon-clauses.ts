@@ -68,8 +68,12 @@ function firstCutoff(
   schedule: ScheduleInput,
 ): number | null {
   const from = at(startOfCoupon(coupon, schedule.start_at))
+  // What one invoice charges ahead, the next one does not charge again.
+  const billed = new Set<string>()
   for (const window of invoiceWindows(inputs)) {
-    if (window.cutoffAt >= from && chargesOf(terms, window, new Set()).length > 0) return window.cutoffAt
+    const charges = chargesOf(terms, window, new Set(billed))
+    if (window.cutoffAt >= from && charges.length > 0) return window.cutoffAt
+    for (const { key, inAdvance } of charges) if (inAdvance) billed.add(key)
   }
   return null
 }

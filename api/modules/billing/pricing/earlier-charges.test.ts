@@ -1,0 +1,87 @@
+// What earlier invoices charged ahead: less the coupons that were limited to it, it counts towards a minimum; and what one
+// of them charged is not charged again by the next, which a coupon for one invoice asks.
+import { describe, expect, test } from 'vitest'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+
+const coupon = (given: Partial<AppliedCoupon>): AppliedCoupon => ({
+  coupon_id: 'coup_1',
+  coupon_name: 'Welcome',
+  promotion_code_id: null,
+  promotion_code: null,
+  discount: { type: 'AMOUNT', amount: eur('20') },
+  meter_value_reference: null,
+  duration: { type: 'FOREVER' },
+  limited_to: null,
+  start_at: null,
+  ...given,
+})
+
+/** The lines of the first two invoices that charge something. */
+const linesOf = (example: Example, usage = '0'): string[][] =>
+  exampleInvoices(exampleInputs(example), 2, usage).map(({ content }) =>
+    content.periods.flatMap(({ groups }) =>
+      groups.flatMap(group => group.lines.map(line => `${line.type} ${line.amount_excluding_tax.quantity}`)),
+    ),
+  )
+
+describe('what was paid ahead, less the coupons limited to it, counts towards a minimum', () => {
+  const commitment = { pricings: [{ ids: ['pricing'], amount: eur('100') }] }
+  const PER_UNIT = metered([{ amount: eur('1') }])
+  const fee = recurring('50', { billing_in_advance: true })
+  const ofFee = { product_item_ids: ['item1'] }
+  const billed = (given: Partial<AppliedCoupon>, usage = '10') =>
+    linesOf(
+      { start: '2026-01-01T00:00:00Z', items: [PER_UNIT, fee], schedules: [{ commitment, coupons: [coupon(given)] }] },
+      usage,
+    )[1]?.filter(line => line.startsWith('COMMITMENT'))
+
+  test.each<[string, Partial<AppliedCoupon>, string[]]>([
+    ['none', { limited_to: { product_item_ids: ['other'] } }, ['COMMITMENT 40.00']],
+    ['an amount', { limited_to: ofFee }, ['COMMITMENT 60.00']],
+    ['a percentage', { limited_to: ofFee, discount: { type: 'PERCENTAGE', percentage: '40' } }, ['COMMITMENT 60.00']],
+    ['an amount on the first invoice', { limited_to: ofFee, duration: { type: 'ONE_TIME' } }, ['COMMITMENT 60.00']],
+    ['one that begins later', { limited_to: ofFee, start_at: '2026-01-02T00:00:00Z' }, ['COMMITMENT 40.00']],
+  ])('%s', (_name, given, expected) => {
+    expect(billed(given)).toEqual(expected)
+  })
+
+  test('a minimum that was added ahead is given back as seats come', () => {
+    const start = '2026-02-01T00:00:00Z'
+    const seats = {
+      item: { model_type: 'PER_SEAT' as const },
+      config: { pricing_type: 'FLAT', billing_in_advance: true },
+    }
+    const seat = (from: string) => ({ product_item_id: 'item0', start_at: from, end_at: null })
+    const example: Example = {
+      start,
+      items: [{ ...seats, bands: [{ amount: eur('10') }] }],
+      schedules: [
+        {
+          commitment: { pricing_item_configs: [{ ids: ['config0'], amount: eur('10') }] },
+          coupons: [
+            coupon({
+              discount: { type: 'AMOUNT', amount: eur('8') },
+              duration: { type: 'ONE_TIME' },
+              limited_to: { product_item_ids: ['item0'] },
+            }),
+          ],
+        },
+      ],
+      inputs: { seats: [seat(start), seat('2026-02-15T00:00:00Z')] },
+    }
+    expect(linesOf(example)).toEqual([
+      ['REVENUE 10.00', 'DISCOUNT -8.00', 'COMMITMENT 8.00'],
+      // 2.00 were charged and 5.00 come: 3.00 are missing of the 10.00, and 8.00 were added.
+      ['COMMITMENT -5.00', 'REVENUE 5.00', 'REVENUE 20.00'],
+    ])
+  })
+})
+
+test('a coupon for one invoice is not used up by one that charges nothing', () => {
+  const quarterly = recurring('200', { billing_in_advance: true, billing_period: { type: 'MONTH', value: 3 } })
+  const oneTime = coupon({ duration: { type: 'ONE_TIME' }, start_at: '2026-01-10T00:00:00Z' })
+  const example = { start: '2026-01-01T00:00:00Z', items: [quarterly], schedules: [{ coupons: [oneTime] }] }
+  // The invoices of 1 February and 1 March charge nothing.
+  expect(linesOf(example)).toEqual([['REVENUE 200.00'], ['REVENUE 200.00', 'DISCOUNT -20.00']])
+})

@@ -1,0 +1,74 @@
+// What earlier invoices charged ahead, with the coupons that were limited to it there: discounts lower what counts towards
+// a commitment, also on a later invoice. Pure.
+import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
+import {
+  type CountingCoupon,
+  countingCoupons,
+  couponDiscounts,
+  isLimitedTo,
+  isOnceForThings,
+} from '../rating/coupon-clauses.ts'
+import type { ExchangeOf } from '../rating/exchange.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+
+/** Charges of one earlier invoice, and the clauses that it had for them. */
+export type EarlierInvoice = {
+  /** Those that were paid ahead. */
+  readonly paid: readonly Charge[]
+  /** The others that its coupons were divided over. */
+  readonly beside: readonly Charge[]
+  readonly clauses: Clauses
+}
+
+type Of = {
+  readonly terms: readonly PriceTerm[]
+  /** The invoice that is priced now. */
+  readonly window: InvoiceWindow
+  readonly clauses: Clauses
+  readonly exchangeOf: ExchangeOf
+  readonly eachPeriod: boolean
+}
+
+/** What was paid ahead by the invoice that charged it. Coupons count where what they took follows from prices alone. */
+export function earlierInvoices(inputs: BillingInputs, paid: readonly Charge[], of: Of): EarlierInvoice[] {
+  const { terms, window, clauses } = of
+  const without = (charges: readonly Charge[]) => (charges.length === 0 ? [] : [{ paid: charges, beside: [], clauses }])
+  const isAny = inputs.schedules.some(({ coupons = [] }) => coupons.some(each => each.limited_to !== null))
+  if (!isAny || paid.length === 0) return without(paid)
+  const found: EarlierInvoice[] = []
+  const billed = new Set<string>()
+  let rest = paid
+  for (const earlier of invoiceWindows(inputs)) {
+    if (earlier.cutoffAt >= window.cutoffAt || rest.length === 0) break
+    const charges = chargesOf(terms, earlier, new Set(billed))
+    const ahead = new Set(charges.flatMap(({ key, inAdvance }) => (inAdvance ? [key] : [])))
+    const own = rest.filter(({ key }) => ahead.has(key))
+    if (own.length > 0)
+      found.push({ ...invoiceOf(inputs, { window: earlier, charges, ahead: ahead.size > 0 }, of), paid: own })
+    rest = rest.filter(({ key }) => !ahead.has(key))
+    for (const key of ahead) billed.add(key)
+  }
+  return [...found.map(each => ({ ...each, beside: withoutPaid(each) })), ...without(rest)]
+}
+
+const withoutPaid = ({ paid, beside }: EarlierInvoice): Charge[] =>
+  beside.filter(({ key }) => !paid.some(each => each.key === key))
+
+type Invoice = { readonly window: InvoiceWindow; readonly charges: readonly Charge[]; readonly ahead: boolean }
+
+function invoiceOf(inputs: BillingInputs, { window, charges, ahead }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
+  const { terms, clauses, exchangeOf, eachPeriod } = of
+  const coupons = countingCoupons(inputs, { terms, window, chargesAhead: ahead }).filter(
+    ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
+  )
+  const discounts = [...clauses.discounts, ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod })]
+  return { beside: charges.filter(charge => !isMetered(charge)), clauses: { ...clauses, discounts } }
+}
+
+/** An amount that is divided over usage too: how much of it was for the fees is not known from prices alone. */
+const dependsOnUsage = ({ coupon, schedule }: CountingCoupon, charges: readonly Charge[]): boolean =>
+  isOnceForThings(coupon) &&
+  charges.some(charge => isMetered(charge) && charge.schedule.id === schedule.id && isLimitedTo(coupon, charge))
