@@ -114,7 +114,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   closed_periods: 'Those of its periods that FINAL credit notes gave back in full.',
   closed_invoice_amount: 'What is settled, by payment or otherwise.',
   'Invoice.customer': 'The customer as it was when the invoice was last computed.',
-  'InvoicePreview.customer': 'The customer as it is.',
+  'InvoicePreview.customer_id': 'Id of the customer. Absent where the customer is imagined.',
+  'InvoicePreview.customer': 'The customer as it is; without an id where it is imagined.',
   billing_entity: 'The billing entity as it was when the invoice was last computed.',
   billing_entity_id: 'Id of a billing entity.',
   pricing_plan_subscription_ids: 'Ids of the subscriptions the invoice is for.',
@@ -303,7 +304,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
     'An ACTIVE template, in place of a subscription: what a subscription from it would be billed.',
   'InvoicePreviewCreate.customer_details':
     'Who would buy, as the customer would be created; the address decides the tax. Without it, somebody in the country of the seller. A `reference` is not used.',
-  'InvoicePreviewCreate.enabled_pricings': 'The optional pricings of the first schedule of the template.',
+  'InvoicePreviewCreate.enabled_pricings':
+    'Optional pricings of the first schedule, besides those of the template; not beside `enabled_pricings` of customizations.',
   'InvoicePreviewCreate.pricing_plan_schedule_customizations':
     'What is chosen on top of schedules of the template, each once at most.',
   'InvoicePreviewCreate.start_at':
@@ -313,7 +315,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
     'Another currency that the plan is sold in; the invoice is in it too.',
   'InvoicePreviewScheduleCustomization.billing_period': 'Another billing period that the plan is sold by.',
   'InvoicePreviewScheduleCustomization.seats_values':
-    'How many seats there would be; from the start of the schedule, unless an entry says otherwise.',
+    'How many seats there would be; from the start of the schedule, unless an entry says otherwise. Other prices have the seats of the template.',
+  'InvoicePreviewScheduleCustomization.enabled_pricings': 'Optional pricings, besides those of the template.',
   'InvoicePreviews.invoice':
     'The first invoice from the date on, as it will be issued: with the lines of the subscriptions that it is combined with.',
   invoice_infos: 'The coming invoices by schedule.',

@@ -58,6 +58,10 @@ export function previewed(given: Body): SubscriptionPreview | TemplatePreview {
     const message = 'Give the subscription to preview, or a template in template_pricing_plan_subscription_id.'
     throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_subscription_id' })
   }
+  if (body.enabled_pricings && body[CUSTOMIZATIONS]?.some(each => each.enabled_pricings)) {
+    const message = `Enable pricings here, for the first schedule, or in ${CUSTOMIZATIONS}; not in both.`
+    throw new AppError('INVALID_FIELD', message, { field: 'enabled_pricings' })
+  }
   if (subscriptionId === undefined) return { ...body, template_pricing_plan_subscription_id: templateId ?? '' }
   const foreign = ['template_pricing_plan_subscription_id', ...Object.keys(ofTemplate)].find(
     name => body[name as keyof Body] !== undefined,

@@ -8,9 +8,13 @@ import { salesRig } from '../testing/sales-rig.ts'
 const { callOther, connect, patch, post, sales, setTime, sql, tenant, unique } = salesRig()
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const PREVIEW = '/v1/invoices/preview'
+const START = '2026-01-01T00:00:00Z'
 
-/** An ACTIVE template of a fee of 100, seats at 10 and setup at 5 a unit, all ahead, and an ADDON of 31; a month of TRIAL before it. */
-async function template() {
+/**
+ * An ACTIVE template of a fee of 100, seats at 10 and setup at 5 a unit, all ahead, and an ADDON of 31. With `hasChosen` it has 5 seats,
+ * 3 more at 2, and an ADDON of 7.
+ */
+async function template({ hasChosen = false } = {}) {
   setTime('2026-03-01T00:00:00Z')
   const product = await post('products', { reference: unique('base'), name: 'Base', status: 'ACTIVE' })
   const extra = await post('products', {
@@ -32,6 +36,20 @@ async function template() {
   }
   const seats = await priced('PER_SEAT', '10', { default_seats_value: { number: '1' } })
   const setup = await priced('ONE_OFF', '5')
+  const chosen = hasChosen
+    ? {
+        seats_values: [
+          { pricing_item_config_id: seats, number: '5', start_at: START },
+          {
+            ...{ number: '3', start_at: START },
+            pricing_item_config_id: await priced('PER_SEAT', '2', { default_seats_value: { number: '1' } }),
+          },
+        ],
+        enabled_pricings: [
+          { pricing_id: (await sales.feePricing(version['id'], extra, '7', {}, { billing_in_advance: true }))['id'] },
+        ],
+      }
+    : {}
   await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
   const made = await post('pricing-plan-subscriptions', {
     ...{ billing_entity_id: await sales.billingEntity(), billing_currency: 'EUR', type: 'TEMPLATE', name: 'Starter' },
@@ -39,7 +57,8 @@ async function template() {
   const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: made['id'],
     pricing_plan_version_id: version['id'],
-    start_at: '2026-01-01T00:00:00Z',
+    start_at: START,
+    ...chosen,
   })
   await patch(`pricing-plan-subscriptions/${made['id']}`, { status: 'ACTIVE' })
   return {
@@ -89,6 +108,10 @@ test('shows what it costs from now on, taxed by where the customer is, and keeps
     pricing_plan_subscription_id: of.id,
     pricing_plan_subscription_ids: [of.id],
   })
+  // The customer is not kept, so it has no id.
+  expect(shown['invoice'].customer).toMatchObject({ object_type: 'CUSTOMER', type: 'INDIVIDUAL' })
+  expect(shown['invoice']).not.toHaveProperty('customer_id')
+  expect(JSON.stringify(shown)).not.toContain('"cust_')
   // Who buys abroad, and a customer of whom nothing is known, who is taxed as at home.
   expect((await preview(of, { customer_details: person('US') }))['invoice'].tax_summary.tax_amount).toEqual(eur('0.00'))
   expect((await preview(of))['invoice'].tax_summary.tax_amount).toEqual(eur('24.15'))
@@ -169,6 +192,21 @@ test('with units, seats, ADDONs and a promotion code that the customer chooses',
   expect(await stored()).toEqual(before)
 })
 
+test('what is chosen stands beside what the template has for other prices', async () => {
+  const of = await template({ hasChosen: true })
+  const own = ['100.00', '5.00', '6.00', '7.00'].map(each => `03-01..2026-04-01 ${each}`)
+  const charged = async (body: object) => linesOf((await preview(of, body))['invoice'])
+  const and = (...more: string[]) => [...own, ...more.map(each => `03-01..2026-04-01 ${each}`)].toSorted()
+  expect(await charged({})).toEqual(and('50.00'))
+  const customized = {
+    pricing_plan_schedule_id: of.scheduleId,
+    seats_values: [{ pricing_item_config_id: of.seats, number: '4' }],
+    enabled_pricings: [{ pricing_id: of.addonId }],
+  }
+  expect(await charged({ pricing_plan_schedule_customizations: [customized] })).toEqual(and('40.00', '31.00'))
+  expect(await charged({ enabled_pricings: customized.enabled_pricings })).toEqual(and('50.00', '31.00'))
+})
+
 test('what cannot be previewed is refused with its field', async () => {
   const of = await template()
   const template_pricing_plan_subscription_id = of.id
@@ -225,6 +263,13 @@ test('what cannot be previewed is refused with its field', async () => {
     [
       on({ ...own, enabled_pricings: [{ pricing_id: 'prcg_none' }] }),
       ...([404, 'RESOURCE_NOT_FOUND', `${CUSTOMIZED}.0.enabled_pricings.0.pricing_id`] as const),
+    ],
+    [
+      {
+        ...on({ ...own, enabled_pricings: [{ pricing_id: of.addonId }] }),
+        enabled_pricings: [{ pricing_id: of.addonId }],
+      },
+      ...([400, 'INVALID_FIELD', 'enabled_pricings'] as const),
     ],
     [on({ ...own, discount: {} }), 400, 'INVALID_FIELD', `${CUSTOMIZED}.0.discount`],
   ]

@@ -31,7 +31,7 @@ export async function previewTemplate(deps: BillingDeps, tenant: Tenant, request
   const from = state.inputs.schedules[0] ? at(state.inputs.schedules[0].start_at) : deps.database.clock.now()
   const perSchedule = request.invoices_per_schedule ?? 1
   const preview = await previewsOf(deps, tenant, state, { from, perSchedule, isImagined: true })
-  return withIds(preview, ids)
+  return withIds(preview, ids, state.inputs.customer.id)
 }
 
 type Made = {
@@ -74,14 +74,37 @@ async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Mad
   return { state: { ...state, inputs }, ids }
 }
 
+type Chosen = Omit<NonNullable<TemplatePreview[typeof CUSTOMIZATIONS]>[number], 'pricing_plan_schedule_id' | 'units'>
+
+/** What is chosen, and what the template has for others. */
+function besides<T>(chosen: readonly T[], own: readonly T[], idOf: (each: T) => string): readonly T[] {
+  const ids = new Set(chosen.map(idOf))
+  return [...chosen, ...own.filter(each => !ids.has(idOf(each)))]
+}
+
 /** `path`: where the changes stand in the body; null for its members. */
-async function customize(uow: Uow, schedule: Schedule | undefined, changes: Row, path: string | null): Promise<void> {
+async function customize(
+  uow: Uow,
+  schedule: Schedule | undefined,
+  changes: Chosen,
+  path: string | null,
+): Promise<void> {
   if (!schedule || Object.keys(changes).length === 0) return
-  const seats = changes['seats_values'] as readonly Row[] | undefined
-  // Seats hold from the start on, unless they say otherwise.
-  const stated = seats ? { seats_values: seats.map(each => ({ start_at: schedule.start_at, ...each })) } : {}
+  const { seats_values: seats, enabled_pricings: enabled, ...others } = changes
+  const patch = {
+    ...others,
+    // Seats hold from the start on, unless they say otherwise.
+    ...(seats && {
+      seats_values: besides(
+        seats.map(each => ({ start_at: schedule.start_at, ...each })),
+        schedule.seats_values,
+        each => each.pricing_item_config_id,
+      ),
+    }),
+    ...(enabled && { enabled_pricings: besides(enabled, schedule.enabled_pricings, each => each.pricing_id) }),
+  }
   const change = () =>
-    updateSchedule(uow, schedule.id, { ...changes, ...stated } as Partial<ScheduleBody>, {
+    updateSchedule(uow, schedule.id, patch as Partial<ScheduleBody>, {
       setPreviousEndAt: false,
       setNextStartAt: false,
     })
@@ -96,9 +119,9 @@ async function within<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The preview with the ids of what is there, in place of those that were made for it. */
-function withIds(preview: Preview, ids: ReadonlyMap<string, string>): Preview {
+/** The preview with the ids of what is there, in place of those that were made for it; the customer has none. */
+function withIds(preview: Preview, ids: ReadonlyMap<string, string>, customerId: string): Preview {
   let text = JSON.stringify(preview)
   for (const [made, stored] of ids) text = text.replaceAll(`"${made}"`, JSON.stringify(stored))
-  return JSON.parse(text)
+  return JSON.parse(text, (_name, value: unknown) => (value === customerId ? undefined : value))
 }

@@ -5,7 +5,10 @@ import type { NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
 import { invoiceView } from '../../invoices/view.ts'
 
-export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at'>
+export type InvoicePreview = Omit<InvoiceView, 'id' | 'created_at' | 'updated_at' | 'customer_id'> & {
+  /** Absent for a customer who is imagined. */
+  readonly customer_id?: string
+}
 
 /** An invoice as it would be shown, of columns that are not saved. */
 export function unsavedView(
