@@ -24,6 +24,7 @@ import { correctionsNotIssued, insertCorrection } from '../late/corrected/store-
 import type { Correction } from '../late/corrected/table.ts'
 import { findLateUnits } from '../late/late-charges.ts'
 import { overtaken } from '../late/overtaken.ts'
+import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -137,7 +138,7 @@ async function prepareOne(
   if (!chargesOtherwise(lines, now) && !usesOtherwise(used, usesOf(columns.content))) return null
   // The late usage costs nothing. What differs comes from a rule that changed since, and the customer does not pay for that.
   const before = closed.find(({ invoice_id }) => invoice_id === originalId)
-  const coupons = again.inputs.schedules.flatMap(schedule => schedule.coupons ?? [])
+  const coupons = couponsOfInvoice(again.inputs, again.price([]).request)
   if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
   const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
   const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
@@ -168,10 +169,11 @@ const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amoun
 
 /** The changes of rules that the correction follows, besides usage: its credit note names them. */
 async function changedRules(deps: BillingDeps, tenant: Tenant, row: InvoiceRow, again: PricedAgain): Promise<string[]> {
-  const { terms, late = [] } = again.price([]).request
+  const { request } = again.price([])
+  const { terms, late = [] } = request
   const priced = {
     configs: terms.map(({ config }) => config),
-    coupons: again.inputs.schedules.flatMap(schedule => schedule.coupons ?? []),
+    coupons: couponsOfInvoice(again.inputs, request),
     late: late.map(({ charge }) => charge.schedule),
   }
   if (!isCorrectedByNewRules({ billing_type: row.billing_type, ...priced })) return []

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
+import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
@@ -109,6 +110,19 @@ describe('on which invoices a coupon counts', () => {
   ])('one %s, of a later schedule that begins on the day of an invoice, after it', (_name, own, item, expected) => {
     const schedules = [{ end_at: later }, { start_at: later, coupons: [own] }]
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
+  })
+
+  test.each([
+    ['on the first invoice', given, 0, false],
+    ['where it would have been on the next one too', given, 1, true],
+    ['from midnight', { ...given, start: '2026-01-15T00:00:00Z' }, 1, false],
+  ])('the end of one for a month moved, %s', (_name, example, place, moved) => {
+    const inputs = exampleInputs({ ...example, items: [ahead], schedules: [{ coupons: [forMonth] }] })
+    const [first, second] = invoiceWindows(inputs)
+    const window = place === 0 ? first : second
+    if (!window) throw new Error('it has two invoices')
+    const request = { terms: resolveTerms(inputs), window, billed: new Set<string>() }
+    expect(couponsOfInvoice(inputs, request).map(({ endMoved }) => endMoved)).toEqual([moved])
   })
 
   test('one for a month that another schedule took along ends as before', () => {

@@ -1,6 +1,6 @@
 // The coupons of schedules as clauses of an invoice. A coupon applies to whole invoices and is never prorated
 // (semantics 2, 4.4). Pure.
-import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
+import { addPeriodAt, billingPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant, type Interval } from '../../../../shared/time.ts'
@@ -50,6 +50,27 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
   // An invoice whose cutoff lies before the redemption does not get the coupon.
   if (of.window.cutoffAt < start) return false
   return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
+}
+
+/** A coupon of an invoice, and whether it was on it by the rule before, when each for a period lasted to its time of the day, or now, not both. */
+export type CouponOfInvoice = AppliedCoupon & { readonly endMoved: boolean }
+
+/** The coupons of the schedules of an invoice. */
+export function couponsOfInvoice(
+  inputs: BillingInputs,
+  { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window'> & { readonly billed: Parameters<typeof chargesOf>[2] },
+): CouponOfInvoice[] {
+  const chargesAhead = chargesOf(terms, window, billed).some(({ inAdvance }) => inAdvance)
+  return inputs.schedules.flatMap(schedule =>
+    (schedule.coupons ?? []).map(coupon => {
+      const { type, period } = coupon.duration
+      if (type !== 'PERIOD' || !period) return { ...coupon, endMoved: false }
+      const from = at(startOfCoupon(coupon, schedule.start_at))
+      const end = addPeriodAt(from, period, zoneOfParties(inputs))
+      const counted = window.cutoffAt >= from && paidTime(window, chargesAhead).start < end
+      return { ...coupon, endMoved: counted !== counts(inputs, { schedule, coupon }, { terms, window, chargesAhead }) }
+    }),
+  )
 }
 
 /** The start of the billing period that a time is in. */

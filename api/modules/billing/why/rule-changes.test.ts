@@ -73,17 +73,10 @@ test.each([
   ],
   ['a percentage of a product', { type: 'PERCENTAGE', percentage: '10' }, { product_ids: ['prod_1'] }, 0],
   ['an amount on the total', { type: 'AMOUNT', amount: ten }, null, 0],
-  [
-    'an amount on the total for a month',
-    { type: 'AMOUNT', amount: ten },
-    null,
-    1,
-    { type: 'PERIOD', period: { type: 'MONTH', value: 1 } },
-  ],
-] as const)('a line of an invoice with a coupon of %s', (...[, discount, limited_to, explained, lasts]) => {
-  const duration = lasts ?? ({ type: 'FOREVER' } as const)
+  ['an amount on the total, until an end that moved', { type: 'AMOUNT', amount: ten }, null, 1, true],
+] as const)('a line of an invoice with a coupon of %s', (...[, discount, limited_to, explained, endMoved = false]) => {
   const limits = limited_to === null ? null : { product_ids: [...limited_to.product_ids] }
-  const coupons = [{ discount, limited_to: limits, duration }]
+  const coupons = [{ discount, limited_to: limits, endMoved }]
   const rulesOf = (field: string) =>
     ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }, [changed(field, '-20', '-10')])
   expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
@@ -106,8 +99,8 @@ test.each([
 
 test('a correction keeps to the rule of coupons by which its invoice was issued, and names the others', () => {
   const discount = { type: 'AMOUNT' as const, amount: ten }
-  const coupons = [{ discount, limited_to: { product_ids: ['prod_1'] }, duration: { type: 'FOREVER' as const } }]
-  const month = [{ discount, limited_to: null, duration: { type: 'PERIOD' as const } }]
+  const coupons = [{ discount, limited_to: { product_ids: ['prod_1'] }, endMoved: false }]
+  const month = [{ discount, limited_to: null, endMoved: true }]
   const invoice = { billing_type: 'SELF_BILLING', configs: [], coupons, late: [] } as const
   const changes = ruleChanges(invoice, [changed('lines.0.amount', '1', '2'), changed('tax_amount', '1', '2')])
   expect(changes).toEqual([

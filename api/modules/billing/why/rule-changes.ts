@@ -3,8 +3,7 @@
 import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
-import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { isOnceForThings } from '../rating/coupon-clauses.ts'
+import { type CouponOfInvoice, isOnceForThings } from '../rating/coupon-clauses.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
@@ -14,7 +13,7 @@ type Verified = Pick<InvoiceRow, 'billing_type'> & {
   /** The prices that it was computed by. */
   readonly configs: readonly Pick<ConfigInput, 'pricing_type' | 'bands'>[]
   /** The coupons of its schedules. */
-  readonly coupons: readonly Pick<AppliedCoupon, 'discount' | 'limited_to' | 'duration'>[]
+  readonly coupons: readonly Pick<CouponOfInvoice, 'discount' | 'limited_to' | 'endMoved'>[]
   /** The schedules of its late usage. */
   readonly late: readonly Pick<ScheduleInput, 'discount' | 'markup'>[]
 }
@@ -39,7 +38,7 @@ function endsInUnitSteps({ pricing_type, bands }: Verified['configs'][number]): 
 
 const AMOUNTS = ['lines', 'amount_', 'tax_amount']
 
-const isForPeriod = ({ duration }: Verified['coupons'][number]): boolean => duration.type === 'PERIOD'
+const endMoved = (coupon: Verified['coupons'][number]): boolean => coupon.endMoved
 
 const hasPercentage = (schedule: Verified['late'][number]): boolean =>
   (['markup', 'discount'] as const).some(kind =>
@@ -78,7 +77,7 @@ const CHANGES: readonly RuleChange[] = [
   },
   {
     text: 'A coupon for a period that begins with the billing periods ends at the start of a day. Before, it ended at the time of day at which it began, and could be on one more invoice.',
-    explains: ({ field }, { coupons }) => AMOUNTS.some(start => field.startsWith(start)) && coupons.some(isForPeriod),
+    explains: ({ field }, { coupons }) => AMOUNTS.some(start => field.startsWith(start)) && coupons.some(endMoved),
   },
   {
     text: 'A percentage on a price is rounded for all usage of a period, and late usage has what is left of it. Before, it was rounded for the late usage alone.',
@@ -92,14 +91,11 @@ export const ruleChanges = (invoice: Verified, differences: readonly Difference[
 
 /** Whether a rule that changed may be why an invoice with these coupons charges otherwise for usage that costs the same. */
 export const rulesMayDiffer = (billingType: Verified['billing_type'], coupons: Verified['coupons']): boolean =>
-  billingType === 'SELF_BILLING' || coupons.some(coupon => isOnceForThings(coupon) || isForPeriod(coupon))
+  billingType === 'SELF_BILLING' || coupons.some(coupon => isOnceForThings(coupon) || endMoved(coupon))
 
 /** Whether a rule that corrections do not keep to may be why an invoice charges otherwise than it did. */
 export const isCorrectedByNewRules = ({ billing_type, configs, coupons, late }: Verified): boolean =>
-  billing_type === 'SELF_BILLING' ||
-  configs.some(endsInUnitSteps) ||
-  coupons.some(isForPeriod) ||
-  late.some(hasPercentage)
+  billing_type === 'SELF_BILLING' || configs.some(endsInUnitSteps) || coupons.some(endMoved) || late.some(hasPercentage)
 
 /** Those of these changes that corrections do not keep to: their new invoices are priced by the rules of now. */
 export const newInCorrections = (changes: readonly string[]): string[] => changes.filter(text => text !== COUPONS)

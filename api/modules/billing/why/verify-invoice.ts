@@ -17,6 +17,7 @@ import { REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
 import { computeKeptOrder, type KeptOrder } from '../on-demand/compute-on-demand.ts'
 import { ON_DEMAND_BILLING } from '../on-demand/on-demand-producer.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'
+import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { isCombined, joinedAgain, partsOfCombined } from './combined-parts.ts'
 import { countingOf, eventsOf } from './counted.ts'
@@ -43,7 +44,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
   const computed = { ...columns, lines: priced.lines }
   const [before, after] = [canonical(issued), canonical(computed)]
   const configs = bases.flatMap(({ charges }) => charges.map(({ config }) => config))
-  const coupons = bases.flatMap(({ inputs }) => inputs.schedules.flatMap(schedule => schedule.coupons ?? []))
+  const coupons = bases.flatMap(({ inputs, request }) => couponsOfInvoice(inputs, request))
   const late = bases.flatMap(basis => basis.late.map(({ charge }) => charge.schedule))
   const differences = before === after ? [] : differencesOf(JSON.parse(before), JSON.parse(after))
   return {
