@@ -1,12 +1,11 @@
 // The coupons of schedules as they are shown: each by itself, and their discounts together.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingPeriodOf, zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
-import { inTimelineOrder } from '../schedules/timeline.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from '../table.ts'
 import { discountOfCoupon, type ShownTime, startOfCoupon, timeOfCoupon } from './coupon-lists.ts'
 import type { AppliedCoupon } from './schema.ts'
@@ -74,7 +73,7 @@ async function timeOf(
 /** In the order of time. */
 async function schedulesOf(uow: ReadUow, subscriptionId: Subscription['id']): Promise<Schedule[]> {
   const where = and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, subscriptionId))
-  return inTimelineOrder(await uow.tx.select().from(schedules).where(where))
+  return await uow.tx.select().from(schedules).where(where).orderBy(asc(schedules.start_at))
 }
 
 function together(all: readonly Discount[]): Discount | null {
