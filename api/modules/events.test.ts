@@ -36,7 +36,7 @@ const DESCRIBING = 'api/description/'
 const naming = (type: EventType): string[] =>
   sources
     .filter(({ file }) => !file.startsWith(DESCRIBING))
-    .filter(({ text }) => text.replace(/\bon\(\s*\[[^\]]*\]/g, '').includes(`'${type}'`))
+    .filter(({ text }) => text.replace(/\bon(?:Heads)?\(\s*\[[^\]]*\]/g, '').includes(`'${type}'`))
     .map(({ file }) => file)
 
 function recipe(type: EventType): string[] {
