@@ -102,14 +102,36 @@ describe('on which invoices a coupon counts', () => {
   const given = { start: '2026-01-15T07:00:00Z', subscription: exact }
   const forMonth = coupon({ duration: month })
   const forEver = coupon()
+  const once = coupon({ duration: { type: 'ONE_TIME' } })
 
   test.each([
     ['for a month', forMonth, recurring('200'), [[], ['-20.00'], [], []]],
     ['for a month of what is charged ahead', forMonth, ahead, [[], ['-20.00'], [], []]],
     ['that lasts, of what is charged ahead', forEver, ahead, [[], ['-20.00'], ['-20.00'], ['-20.00']]],
+    ['for one invoice', once, recurring('200'), [[], ['-20.00'], [], []]],
+    ['for one invoice of what is charged ahead', once, ahead, [[], ['-20.00'], [], []]],
   ])('one %s, of a later schedule that begins on the day of an invoice, after it', (_name, own, item, expected) => {
     const schedules = [{ end_at: later }, { start_at: later, coupons: [own] }]
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
+  })
+
+  test.each([
+    ['in arrears', recurring('200'), [[], ['-20.00'], []]],
+    ['ahead', ahead, [[], ['-20.00'], []]],
+  ])('one for one invoice, of a later schedule that begins at a cut, charged %s', (_name, item, expected) => {
+    const cut = '2026-02-01T00:00:00Z'
+    const schedules = [{ end_at: cut }, { start_at: cut, coupons: [once] }]
+    expect(discounts(exampleInvoices(exampleInputs({ start: START, items: [item], schedules }), 3))).toEqual(expected)
+  })
+
+  test('one for one invoice that a change of plan takes along is used once', () => {
+    const cut = '2026-02-01T00:00:00Z'
+    const schedules = [
+      { end_at: cut, coupons: [once] },
+      { start_at: cut, coupons: [{ ...once, start_at: START }] },
+    ]
+    const inputs = exampleInputs({ start: START, items: [recurring('200')], schedules })
+    expect(discounts(exampleInvoices(inputs, 3))).toEqual([['-20.00'], [], []])
   })
 
   test.each([

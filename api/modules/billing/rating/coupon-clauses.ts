@@ -41,12 +41,12 @@ const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
-  if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, coupon, schedule) === of.window.cutoffAt
   const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
     zone: zoneOfParties(inputs),
     scheduleStarts: inputs.schedules.map(({ start_at }) => start_at),
     periodStart: time => periodStart(inputs, time),
   })
+  if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, { schedule, coupon }, start) === of.window.cutoffAt
   // An invoice whose cutoff lies before the redemption does not get the coupon.
   if (of.window.cutoffAt < start) return false
   return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
@@ -81,19 +81,29 @@ function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
   return billingPeriodAt(gridOf(inputs.subscription.billing_period), span, time)?.covered.start ?? null
 }
 
-/** The cutoff of the first invoice since the redemption that charges anything; null when there is none. */
+/**
+ * The cutoff of the first invoice since the redemption that charges anything of a schedule with the coupon; null when there is none.
+ * What a change of plan takes along is the same redemption.
+ */
 function firstCutoff(
   inputs: BillingInputs,
   terms: readonly PriceTerm[],
-  coupon: AppliedCoupon,
-  schedule: ScheduleInput,
+  { schedule, coupon }: CountingCoupon,
+  from: Instant,
 ): number | null {
-  const from = at(startOfCoupon(coupon, schedule.start_at))
+  const redeemedAt = startOfCoupon(coupon, schedule.start_at)
+  const having = new Set(
+    inputs.schedules.flatMap(({ id, start_at, coupons = [] }) =>
+      coupons.some(each => each.coupon_id === coupon.coupon_id && startOfCoupon(each, start_at) === redeemedAt)
+        ? id
+        : [],
+    ),
+  )
   // What one invoice charges ahead, the next one does not charge again.
   const billed = new Set<string>()
   for (const window of invoiceWindows(inputs)) {
     const charges = chargesOf(terms, window, new Set(billed))
-    if (window.cutoffAt >= from && charges.length > 0) return window.cutoffAt
+    if (window.cutoffAt >= from && charges.some(charge => having.has(charge.schedule.id))) return window.cutoffAt
     for (const { key, inAdvance } of charges) if (inAdvance) billed.add(key)
   }
   return null

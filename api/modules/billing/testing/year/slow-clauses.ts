@@ -70,12 +70,12 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   const time = { start: story.start, end: FAR(story) }
   const period = spansOf(story, closing.known, story.billing, time, phase.start + 1).at(-1)
   const withPeriod = period !== undefined && dayOf(period.start, story.zone) === begins
-  if (cutoff < (withPeriod && coupon.lasts !== 'ONE_TIME' ? period.start : phase.start)) return false
+  if (cutoff < (withPeriod ? period.start : phase.start)) return false
   const charges = entries.filter(({ before }) => before === null)
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = `${coupon.id} ${phase.id}`
-    if (charges.length > 0 && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
+    if (charges.some(each => each.phase.id === phase.id) && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
   const paysAhead = ahead > cutoff && charges.some(({ price }) => price.inAdvance)
