@@ -1,12 +1,12 @@
-// Work that is done to see what comes of it, and then undone.
+// A dry run: work in a transaction that is always rolled back.
 import type { Tenant } from '../tenant.ts'
 import { type Database, inTenant, type Uow } from './database.ts'
 
-const UNDONE = new Error('done to see what comes of it')
+const UNDONE = new Error('rolled back, as every dry run is')
 
 /**
- * Runs `work` in a transaction of `tenant` that is rolled back; returns what it gave. It leaves no notices, and takes no locks on rows
- * that it reads, so whoever tries something out waits for nobody who reads the same, and nobody waits for them.
+ * Runs `work` in a transaction of `tenant` that is rolled back; returns the result of `work`. It leaves no notices, and takes no locks on rows
+ * that it reads, so a dry run and other transactions never wait for each other over these rows.
  */
 export async function inDryRun<T>(database: Database, tenant: Tenant, work: (uow: Uow) => Promise<T>): Promise<T> {
   const found: { result?: { readonly value: T } } = {}
@@ -16,6 +16,6 @@ export async function inDryRun<T>(database: Database, tenant: Tenant, work: (uow
   }).catch(error => {
     if (error !== UNDONE) throw error
   })
-  if (!found.result) throw new Error('the work was done')
+  if (!found.result) throw new Error('a dry run without an error has a result')
   return found.result.value
 }

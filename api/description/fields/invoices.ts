@@ -303,7 +303,7 @@ export const INVOICES: Readonly<Record<string, string>> = {
   'InvoicePreviewCreate.template_pricing_plan_subscription_id':
     'An ACTIVE template, in place of a subscription: what a subscription from it would be billed.',
   'InvoicePreviewCreate.customer_details':
-    'Who would buy, as the customer would be created; the address decides the tax. Without it, somebody in the country of the seller. A `reference` is not used.',
+    'The customer of the preview, as in a request that creates one. The address decides the tax. Left out: a customer in the country of the seller. A `reference` is ignored.',
   'InvoicePreviewCreate.enabled_pricings':
     'Optional pricings of the first schedule, besides those of the template; not beside `enabled_pricings` of customizations.',
   'InvoicePreviewCreate.pricing_plan_schedule_customizations':

@@ -181,7 +181,7 @@ describe('a price that is sent', () => {
       'pricing_currency',
     ],
     [
-      'credits that nobody has',
+      'a credit type that does not exist',
       {
         pricing_item_config: {
           pricing_type: 'FLAT',

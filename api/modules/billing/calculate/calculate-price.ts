@@ -89,7 +89,7 @@ async function priceOfBody(uow: ReadUow, body: CalculatePriceBody): Promise<Pric
   return read(config, metric, { currency, field: 'pricing_item_config' })
 }
 
-/** What a price that is sent is of, which its item would say: what is told of units, seats or charges ahead, else usage. */
+/** The kind of item that a sent price is for. Its units, seats or charges in advance tell; without them it is usage. */
 function pricedBy(config: PricingItemConfig, metric: Metric): Priced {
   if (metric === 'AMOUNT') return { model: 'USAGE_BASED', metric }
   if (config.default_units || config.on_demand) return { model: 'ONE_OFF' }

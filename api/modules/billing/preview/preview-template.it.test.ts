@@ -137,7 +137,7 @@ async function promotion() {
   return { code, couponId: coupon['id'] }
 }
 
-test('waits for nobody who buys from the template with the code meanwhile', async () => {
+test('does not wait for a sale that holds the template and the code', async () => {
   const of = await template()
   const { code, couponId } = await promotion()
   const chosen = {

@@ -19,8 +19,8 @@ import type { TemplatePreview } from './preview-body.ts'
 import { type Preview, previewsOf } from './preview-invoices.ts'
 import { loadPreviewStates, type PreviewState } from './price-previews.ts'
 
-/** Nobody in particular: a customer without a country is taxed like one in the country of the seller. */
-const SOMEBODY: Row = { type: 'INDIVIDUAL' }
+/** The customer of a preview without customer_details. Without a country, it is taxed as in the country of the seller. */
+const ANONYMOUS: Row = { type: 'INDIVIDUAL' }
 
 /**
  * The first invoices of each schedule of a template, were it sold from `start_at` on, which is now unless given. Throws as `init` and
@@ -44,8 +44,8 @@ async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Mad
   const { template_pricing_plan_subscription_id: templateId, [CUSTOMIZATIONS]: customizations = [] } = request
   // Before anything is written: what is refused then has no number of a transaction, which would hold up the outbox.
   await lockTemplate(uow, templateId)
-  // Somebody else may have the reference.
-  const { reference: _reference, ...details } = (request.customer_details ?? SOMEBODY) as Row
+  // A reference is left out: another customer may have it already.
+  const { reference: _reference, ...details } = (request.customer_details ?? ANONYMOUS) as Row
   const customer = await within('customer_details', () => createResource(uow, customerResource, details))
   const currency = customizations.find(each => each.pricing_currency)?.pricing_currency
   const { subscription } = await subscriptionFromTemplate(uow, {

@@ -233,7 +233,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
     })
   })
 
-  test('of two fees of which one is refunded, its part alone goes back', () => {
+  test('with two fees and one refund, only the discount on the refunded fee is given back', () => {
     // 15 of the 30 are of it, half of them go back.
     const { lines } = refunded(
       { items: [usage, ahead('50'), ahead('50')] },

@@ -47,7 +47,7 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
     periodStart: time => periodStart(inputs, time),
   })
   if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, { schedule, coupon }, start) === of.window.cutoffAt
-  // An invoice whose cutoff lies before the redemption does not get the coupon.
+  // A coupon does not apply to an invoice whose cutoff is before it was redeemed.
   if (of.window.cutoffAt < start) return false
   return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
 }

@@ -210,7 +210,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Save): Promise<Map<string, 
       comeBack(complete, plan, { now: uow.now, granted: again }) ??
       nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, platform: inputs.platform })
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
-    // Of a group nobody asks for the invoices, and they would be kept until its last part is saved.
+    // The outcomes leave the invoices out: no caller needs them, and they would stay in memory until the last part is saved.
     outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })
   }
   await saveNextBillings(uow, times)

@@ -15,7 +15,7 @@ const ASK_MS = 15_000
 const AT_ONCE = 8
 /** Read at once. */
 const QUESTIONS_MAX = 400
-/** A tenant with more to ask lets others have the place then, and goes on in the next minute. */
+/** When a tenant has more questions than this, the rest wait for the next minute, so that other tenants get their turn. */
 const WORK_MS = 55_000
 /** An engine that fails this often in a row is left alone until the next minute. One that refuses a question is well. */
 const FAULTS_MAX = 8
