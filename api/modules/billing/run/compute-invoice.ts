@@ -37,8 +37,9 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
-import { fundsRequest, heldFor, invoiceHashOf } from './advance-invoices.ts'
 import { deductedBefore, withDeducted } from './deducted-before.ts'
+import { fundsRequest } from './funds-request.ts'
+import { invoiceHashOf } from './invoice-hash.ts'
 import {
   billedElsewhere,
   firstOpen,
@@ -47,6 +48,7 @@ import {
   loadSubscriptionInvoices,
   takesLateUsage,
 } from './subscription-invoices.ts'
+import { heldFor } from './subscription-state.ts'
 
 export type BillingDeps = {
   readonly database: Database

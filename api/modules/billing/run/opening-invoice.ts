@@ -20,9 +20,9 @@ import { saveClosedUsage } from '../late/closed-usage.ts'
 import { savePins } from '../pinned/store-pinned.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
-import { type Advanced, advanceInvoices, heldFor } from './advance-invoices.ts'
+import { type Advanced, advanceInvoices } from './advance-invoices.ts'
 import { keyOfWindow } from './subscription-invoices.ts'
-import { loadStates, type SubscriptionState } from './subscription-state.ts'
+import { heldFor, loadStates, type SubscriptionState } from './subscription-state.ts'
 
 /** What is refused is the payment that this invoice is for. */
 const FIELD = 'first_payment'

@@ -22,7 +22,7 @@ import { lockSubscriptions, saveNextBillings } from '../../subscriptions/billing
 import { saveClosedUsage } from '../late/closed-usage.ts'
 import { CORRECTIONS } from '../late/corrected/place.ts'
 import { savePins } from '../pinned/store-pinned.ts'
-import { type Advanced, advanceInvoices, heldFor, type Target } from './advance-invoices.ts'
+import { type Advanced, advanceInvoices, type Target } from './advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from './billing-plan.ts'
 import { type IssuedTogether, issueTogether } from './combined/issue-together.ts'
 import { together } from './combined/match.ts'
@@ -31,7 +31,7 @@ import type { BillingDeps } from './compute-invoice.ts'
 import type { Outcome } from './outcome.ts'
 import { PART_MAX, partsOf } from './part-group.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
-import { loadStates, type SubscriptionState } from './subscription-state.ts'
+import { heldFor, loadStates, type SubscriptionState } from './subscription-state.ts'
 
 export const ACTOR: Actor = { id: null, requestId: null }
 const RETRY_MS = 60_000

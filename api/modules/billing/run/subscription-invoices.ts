@@ -4,10 +4,11 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
+import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
-import type { Deducted } from '../pricing/deducted.ts'
-import type { PeriodColumns } from '../pricing/period-columns.ts'
+import { type Deducted, deductedIn } from '../pricing/deducted.ts'
+import { advanceChargesIn, type PeriodColumns } from '../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
 export type SubscriptionInvoice = InvoiceOutline &
@@ -97,3 +98,19 @@ export const billedElsewhere = (rows: readonly SubscriptionInvoice[], of: Of): S
 /** Those that bill before an invoice: earlier ones, and later ones that are closed. */
 export const billingBefore = (rows: readonly SubscriptionInvoice[], of: Of): SubscriptionInvoice[] =>
   rows.filter(row => keyOfRow(row) !== of.key && (at(row.cutoff_at) < of.cutoffAt || !isOpenEnded(row)))
+
+/** The rows with this invoice as it is now, by cutoff; an invoice that no longer holds its period is left out. */
+export function withInvoice(
+  rows: readonly SubscriptionInvoice[],
+  { row, lines }: PendingInvoice,
+): SubscriptionInvoice[] {
+  const { content: _printed, grants: _granted, custom_fields: _fields, ...outline } = row
+  const before = rows.find(({ id }) => id === row.id)
+  const advance_charges = lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines)
+  const others = rows.filter(({ id }) => id !== row.id)
+  if (!row.holds_period) return others
+  const deducted = lines === null ? (before?.deducted ?? []) : deductedIn(row.id, lines)
+  const taken = deducted.length === 0 ? {} : { deducted }
+  const next = { ...outline, ...periodColumnsOf(outline), advance_charges, ...taken }
+  return [...others, next].sort((a, b) => at(a.cutoff_at) - at(b.cutoff_at) || (a.id < b.id ? -1 : 1))
+}

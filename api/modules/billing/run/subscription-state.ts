@@ -3,10 +3,11 @@
 import { hash } from 'node:crypto'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import { type Id, idOf } from '../../../../shared/ids.ts'
 import { type ClosedUsage, closedForNext, lastClosedOf } from '../late/closed-usage.ts'
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
-import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
+import { type BillingInputs, inputsHashOf, usingCustomer } from '../terms/billing-inputs.ts'
 import { loadManyInputs } from '../terms/load-inputs.ts'
 import { withDeducted } from './deducted-before.ts'
 import { firstOpen, loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
@@ -54,6 +55,10 @@ export async function loadStates(
     }),
   )
 }
+
+/** The customers whose rows are held while an invoice is saved: who gets it, and whose usage it bills. */
+export const heldFor = (inputs: BillingInputs): Id<'cust'>[] =>
+  [...new Set([inputs.customer.id, usingCustomer(inputs).id])].map(id => idOf('cust', id))
 
 /** What closed invoices counted. Only those whose late usage the next invoice of the subscription bills. */
 export async function loadClosed(

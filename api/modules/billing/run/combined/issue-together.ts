@@ -12,7 +12,7 @@ import { type FundsRequest, fewestFirst, type Purse } from '../../../invoices/se
 import { type InvoiceRow, UNTOUCHED } from '../../../invoices/table.ts'
 import { priceBeforeDocument } from '../../pricing/price-invoice.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
-import { fundsRequest } from '../advance-invoices.ts'
+import { fundsRequest } from '../funds-request.ts'
 import type { Issue } from './issue.ts'
 import { type JoinedInvoice, joinInvoices, once, type Part } from './join-invoices.ts'
 import { combinedAt, combinedWith, sameDocument, TOGETHER_MAX } from './match.ts'

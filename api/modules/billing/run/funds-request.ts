@@ -1,0 +1,17 @@
+// What an invoice needs of the wallets of its customer.
+import type { FundsRequest } from '../../invoices/settlement/funds.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { billingTypeOf } from '../terms/billing-type.ts'
+import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
+
+/** What an invoice for a window needs from a purse. */
+export const fundsRequest = (
+  inputs: BillingInputs,
+  { window, invoiceId }: { readonly window: InvoiceWindow; readonly invoiceId: string | null },
+): FundsRequest => ({
+  customerId: inputs.customer.id,
+  currency: inputs.subscription.billing_currency,
+  invoiceId,
+  service: periodOf(window),
+  billingType: billingTypeOf(inputs),
+})
