@@ -7,6 +7,7 @@ import { customerResource } from '../parties/customers/resource.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { seatAssignmentResource } from './seats/seat-assignment.ts'
 import { APRIL, JUNE, MAY, NOW, REFUSED } from './testing/refused-calls.ts'
+import { REFUSED_TERMS } from './testing/refused-terms.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -14,6 +15,7 @@ import {
   makeVersion,
   succeed,
 } from './testing/seed-subscription.ts'
+import { soldPrices } from './testing/sold-prices.ts'
 import { startAt } from './testing/start-at.ts'
 
 let tenant: TestTenant
@@ -78,6 +80,13 @@ beforeAll(async () => {
   ids.config = await succeed(tenant, 'GET', `/v1/pricing-plan-versions/${ids.version}`).then(
     ({ pricing_categories }) => pricing_categories[0].pricings[0].items[0].configs[0].id,
   )
+  Object.assign(ids, await soldPrices(tenant, ids.entity ?? ''))
+  ids.archivedEntity = await made('billing-entities', {
+    reference: 'gone',
+    legal_name: 'Gone',
+    registered_address: { country: 'NL' },
+  })
+  await succeed(tenant, 'PATCH', `/v1/billing-entities/${ids.archivedEntity}`, { status: 'ARCHIVED' })
   ids.unknown = 'none_0000000000000000000000'
 })
 afterAll(() => stop())
@@ -92,7 +101,7 @@ const STATUS: Readonly<Record<string, number>> = {
 }
 
 test.each(
-  REFUSED.map(row => {
+  [...REFUSED, ...REFUSED_TERMS].map(row => {
     const [call, body, code, field = ''] = row
     return [`${call} ${body === null ? '' : JSON.stringify(body)} is refused: ${code} ${field}`, row] as const
   }),

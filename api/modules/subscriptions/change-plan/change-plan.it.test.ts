@@ -109,6 +109,9 @@ describe('change-plan', () => {
     const id = await subscribed({ end_at: '2026-12-01T00:00:00Z' })
     const later = await makeSchedule(tenant, id, '2026-12-01T00:00:00Z', { pricing_plan_version_id: versions[0] })
     await succeed(tenant, 'POST', `${SCHEDULES}/${later}/activate`)
+    // The later one cannot be changed at the moment it starts itself: nothing of it would be left.
+    const ofLater = await change(id, { pricing_plan_id: plans[2], start_at: '2026-12-01T00:00:00Z' })
+    expect(refusal(ofLater)).toEqual([400, 'INVALID_FIELD', 'start_at'])
     expect(await change(id, { pricing_plan_id: plans[2] })).toMatchObject({ status: 201, body: { status: 'ACTIVE' } })
     expect(await timeline(id)).toEqual([
       [1, '2026-03-01T00:00:00Z', '2026-03-11T10:00:00Z', 'ACTIVE'],

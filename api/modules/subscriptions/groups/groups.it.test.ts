@@ -150,6 +150,9 @@ describe('defaults of the platform', () => {
     expect(await ofNew({ billing_entity_id })).toEqual([])
     expect((await change({ combine: false })).status).toBe(200)
     expect((await change({ payment_acceptor_ids: null, billing_entity_id: entityId })).status).toBe(200)
+    // It cannot be named anew.
+    const again = await change({ billing_entity_id, payment_acceptor_ids })
+    expect(again.body).toMatchObject({ code: 'INVALID_FIELD', field: FIELD })
   })
 
   test.each([

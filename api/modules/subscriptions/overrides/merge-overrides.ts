@@ -167,22 +167,39 @@ type Path = readonly (string | number)[]
 export function pathInBody(field: string, now: readonly OverridePricing[], given: readonly GivenOverride[]): string {
   const [root, p, items, i, configs, c, ...rest] = field.split('.')
   const pricing = now[Number(p)]
-  const place = given.findIndex(each => each.original_pricing_id === pricing?.original_pricing_id)
-  if (!pricing || place < 0) return root ?? field
+  const place = samePlace(now, Number(p), given, each => each.original_pricing_id)
+  const named = given[place]
+  if (!pricing || !named) return root ?? field
   const item = pricing.items[Number(i)]
-  const itemPlace = given[place]?.items.findIndex(
-    each => each.original_pricing_item_id === item?.original_pricing_item_id,
-  )
   if (items !== 'items' || !item) return join([root ?? '', place, ...[items, i, configs, c].filter(isText), ...rest])
-  if (itemPlace === undefined || itemPlace < 0) return join([root ?? '', place])
-  const config = item.configs[Number(c)]
-  const configPlace = given[place]?.items[itemPlace]?.configs.findIndex(
-    each => each.original_pricing_item_config_id === config?.original_pricing_item_config_id,
-  )
+  const itemPlace = samePlace(pricing.items, Number(i), named.items, each => each.original_pricing_item_id)
+  const namedItem = named.items[itemPlace]
+  if (!namedItem) return join([root ?? '', place])
   const until: Path = [root ?? '', place, 'items', itemPlace]
-  if (configs !== 'configs' || !config) return join([...until, ...[configs, c].filter(isText), ...rest])
-  if (configPlace === undefined || configPlace < 0) return join(until)
+  if (configs !== 'configs' || !item.configs[Number(c)])
+    return join([...until, ...[configs, c].filter(isText), ...rest])
+  const configPlace = samePlace(
+    item.configs,
+    Number(c),
+    namedItem.configs,
+    each => each.original_pricing_item_config_id,
+  )
+  if (configPlace < 0) return join(until)
   return join([...until, 'configs', configPlace, ...rest])
+}
+
+/** Where `given` names what stands at `place` of `now`: of entries that name the same, the second of one is the second of the other. */
+function samePlace<Now, Given>(
+  now: readonly Now[],
+  place: number,
+  given: readonly Given[],
+  keyOf: (entry: Now | Given) => string,
+): number {
+  const entry = now[place]
+  if (entry === undefined) return -1
+  const key = keyOf(entry)
+  const before = now.slice(0, place).filter(each => keyOf(each) === key).length
+  return given.flatMap((each, index) => (keyOf(each) === key ? [index] : []))[before] ?? -1
 }
 
 const isText = (part: string | undefined): part is string => part !== undefined

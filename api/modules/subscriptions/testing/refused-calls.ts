@@ -6,7 +6,7 @@ export const JUNE = '2026-06-01T00:00:00Z'
 const MONTH = { type: 'MONTH', value: 1 }
 
 /** A call, its body, and what it is refused with. */
-type Refused = readonly [call: string, body: object | null, code: string, field?: string]
+export type Refused = readonly [call: string, body: object | null, code: string, field?: string]
 const SUBSCRIPTION = { customer_id: '{customer}', billing_entity_id: '{entity}', billing_currency: 'EUR' }
 const SCHEDULE = { pricing_plan_subscription_id: '{draft}', pricing_plan_version_id: '{version}', start_at: MAY }
 const ON_TOP = { template_pricing_plan_subscription_id: '{template}', customer_id: '{customer}' }
