@@ -208,4 +208,27 @@ export const REFUSED_TERMS: readonly Refused[] = [
     'INVALID_FIELD',
     'bank_account',
   ),
+  // What the reference shapes have and the product does not is refused by its name, and never left out without a word.
+  [
+    `POST ${S}`,
+    { ...SUBSCRIPTION, customer_id: null, type: 'TEMPLATE', template: { allow_promotion_codes: 'SINGLE' } },
+    'INVALID_FIELD',
+    'template.allow_promotion_codes',
+  ],
+  ...['payment_method_id', 'linked_integrations'].map(
+    (field): Refused => [`POST ${S}`, { ...SUBSCRIPTION, [field]: null }, 'INVALID_FIELD', field],
+  ),
+  [`PATCH ${S}/{live}`, { payment_method_id: 'pmet' }, 'INVALID_FIELD', 'payment_method_id'],
+  [`POST ${S}/{live}/update-payment-method`, { payment_method_id: 'pmet' }, 'RESOURCE_NOT_FOUND'],
+  [
+    `POST ${S}/init`,
+    { pricing_plan_subscription: SUBSCRIPTION, payment_method: { id: 'pmet' } },
+    'INVALID_FIELD',
+    'payment_method',
+  ],
+  stating({ pricing_categories: [] }, 'INVALID_FIELD', 'pricing_categories'),
+  stating({ approval_status: 'PENDING_REVIEW' }, 'INVALID_FIELD', 'approval_status'),
+  ['GET /v1/pricing-plan-subscription-groups?start_at=[2026-01-01T00:00:00Z,]', null, 'INVALID_FIELD', 'start_at'],
+  ['POST /v1/customers', { type: 'INDIVIDUAL', linked_integrations: [] }, 'INVALID_FIELD', 'linked_integrations'],
+  ['GET /v1/portal/pricing-plan-subscriptions/{live}/pricing-plan-group', null, 'RESOURCE_NOT_FOUND'],
 ]
