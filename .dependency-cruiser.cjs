@@ -79,9 +79,9 @@ module.exports = {
       to: { path: '^api/modules/(billing|subscriptions|alerts|ingestion)/' },
     },
     {
-      name: 'only-periods-knows-temporal',
+      name: 'only-local-days-and-periods-know-temporal',
       severity: 'error',
-      from: { path: '^(shared|api|ingest|aggregator)/', pathNot: '^shared/billing/periods\\.ts$|\\.test\\.ts$' },
+      from: { path: '^(shared|api|ingest|aggregator)/', pathNot: '^shared/billing/(local-days|periods)\\.ts$|\\.test\\.ts$' },
       to: { path: 'node_modules/temporal-polyfill' },
     },
     {

@@ -1,7 +1,7 @@
 // Building blocks of wire shapes, shared by every resource: names as in the interface, bounds in one place.
 import Type, { type TProperties, type TSchema } from 'typebox'
 import Format from 'typebox/format'
-import { localDate, zoneOf } from '../../shared/billing/periods.ts'
+import { localDate, zoneOf } from '../../shared/billing/local-days.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
 import { isCountry, isCurrency } from '../../shared/iso-codes.ts'
 import { parseInstant } from '../../shared/time.ts'

@@ -17,7 +17,7 @@ import {
 import { type Answer as Answered, QUANTITIES_MAX, queryUsages } from '../../api/usage/query/query-usages.ts'
 import type { UsageCalculation, UsageQuery } from '../../api/usage/usage-query.ts'
 import { SELECTOR_KEY } from '../../shared/attribution/selector.ts'
-import { addDays, localDateOf, startOfLocalDay, type Zone, zoneOf } from '../../shared/billing/periods.ts'
+import { addDays, localDateOf, startOfLocalDay, type Zone, zoneOf } from '../../shared/billing/local-days.ts'
 import { type Decimal, decimal, decimalOfInteger, max, min, plain, sum } from '../../shared/decimal.ts'
 import { AppError } from '../../shared/errors.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'

@@ -1,7 +1,7 @@
 // What billing asks of a month, in the forms that cost most.
 import type { UsageQuery } from '../../api/usage/usage-query.ts'
 import { bucketsOf } from '../../shared/billing/buckets.ts'
-import { zoneOf } from '../../shared/billing/periods.ts'
+import { zoneOf } from '../../shared/billing/local-days.ts'
 import { type Interval, instantOf, interval } from '../../shared/time.ts'
 import { METER, MONTH, TENANT, VALUE } from './fill.ts'
 

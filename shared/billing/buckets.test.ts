@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Instant, instantOf, interval } from '../time.ts'
 import { BUCKETS, bucketsOf } from './buckets.ts'
-import { localDateOf, sinceLocalHour, type Zone, zoneOf } from './periods.ts'
+import { localDateOf, sinceLocalHour, type Zone, zoneOf } from './local-days.ts'
 
 const ZONES = ['UTC', 'Europe/Amsterdam', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Apia']
 const zone = (name: string): Zone => zoneOf(name) as Zone

@@ -1,6 +1,6 @@
 // Divides time into the hours, days or months of a zone, for charts of usage. Pure.
 import { type Instant, type Interval, instantOf, interval } from '../time.ts'
-import { addDays, lastDayOfMonth, localDateOf, sinceLocalHour, startOfLocalDay, type Zone } from './periods.ts'
+import { addDays, lastDayOfMonth, localDateOf, sinceLocalHour, startOfLocalDay, type Zone } from './local-days.ts'
 
 export const BUCKETS = ['HOUR', 'DAY', 'MONTH'] as const
 export type Bucket = (typeof BUCKETS)[number]

@@ -3,15 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, plain, roundHalfUp, sum } from '../decimal.ts'
 import { type Instant, type Interval, instantOf, parseInstant } from '../time.ts'
 import { addFractions, fraction, multiplyFractions, timesFraction, WHOLE } from './fraction.ts'
-import {
-  type BillingTime,
-  billingPeriods,
-  localDateOf,
-  type PeriodLength,
-  startOfLocalDay,
-  type Zone,
-  zoneOf,
-} from './periods.ts'
+import { localDateOf, startOfLocalDay, type Zone, zoneOf } from './local-days.ts'
+import { type BillingTime, billingPeriods, type PeriodLength } from './periods.ts'
 import { periodShare, pricingScale, prorate, shareOf } from './proration.ts'
 
 const at = (text: string): Instant => parseInstant(`${text}T00:00:00Z`) ?? instantOf(Number.NaN)

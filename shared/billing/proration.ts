@@ -2,15 +2,8 @@
 import type { Decimal } from '../decimal.ts'
 import { type Interval, intersect } from '../time.ts'
 import { addFractions, type Fraction, fraction, NOTHING, timesFraction } from './fraction.ts'
-import {
-  type BillingPeriod,
-  billingPeriods,
-  localDays,
-  type PeriodGrid,
-  type PeriodLength,
-  stepOf,
-  type Zone,
-} from './periods.ts'
+import { localDays, type Zone } from './local-days.ts'
+import { type BillingPeriod, billingPeriods, type PeriodGrid, type PeriodLength, stepOf } from './periods.ts'
 
 /** Covered local days ÷ local days of the full period. */
 export const periodShare = (period: Pick<BillingPeriod, 'coveredDays' | 'fullDays'>): Fraction =>

@@ -1,5 +1,5 @@
 // From a stored invoice to what the API returns.
-import { localDateOf } from '../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../shared/billing/local-days.ts'
 import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
 import type { Instant } from '../../../shared/time.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addDays, type LocalDate, localDate } from '../periods.ts'
+import { addDays, type LocalDate, localDate } from '../local-days.ts'
 import { parsePrefix, prefixVariables } from './number-prefix.ts'
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,

@@ -1,7 +1,7 @@
 // Document numbers: prefix, dynamic parts and a zero-padded counter (semantics 5.2). Pure: the caller supplies the
 // value of the counter, taken under a lock and only at FINAL, so that no number is skipped.
 
-import { dateParts, type LocalDate } from '../periods.ts'
+import { dateParts, type LocalDate } from '../local-days.ts'
 import { type PrefixPart, type PrefixVariable, parsePrefix } from './number-prefix.ts'
 
 export const NUMBER_SERIES = ['STANDARD', 'CREDIT', 'SELF_BILLING', 'SELF_BILLING_CREDIT'] as const

@@ -2,7 +2,7 @@
 // Stripe (per customer prefix, sequential), Kill Bill (plain counters), Chargebee and Xero (first numbers and steps) and financial years.
 // A number is taken only at FINAL, so a document that is made VOID before takes none. Every number is written by hand.
 import { expect, test } from 'vitest'
-import { type LocalDate, localDate } from '../periods.ts'
+import { type LocalDate, localDate } from '../local-days.ts'
 import {
   DEFAULT_NUMBER_CONFIGURATIONS,
   documentNumber,

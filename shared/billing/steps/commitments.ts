@@ -2,7 +2,7 @@
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
 import { intersect } from '../../time.ts'
 import { type Fraction, fraction, timesFraction } from '../fraction.ts'
-import { localDays } from '../periods.ts'
+import { localDays } from '../local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
 import { CLAUSE_LEVELS, type Commitment } from './clauses.ts'
 import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'

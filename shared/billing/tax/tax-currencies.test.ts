@@ -1,6 +1,6 @@
 // The currencies in which tax is stated, by country and day.
 import { expect, test } from 'vitest'
-import { localDate } from '../periods.ts'
+import { localDate } from '../local-days.ts'
 import { taxCurrencies, taxCurrency } from './tax-currencies.ts'
 
 test.each<[string, string, string | null]>([

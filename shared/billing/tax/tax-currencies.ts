@@ -1,6 +1,6 @@
 // The currency in which a country's tax is stated (for the EU Article 230 of Council Directive 2006/112/EC), dated where a member
 // took the euro. Countries whose tax rates are not stored, and that a platform may add, are here where they have a currency of their own.
-import type { LocalDate } from '../periods.ts'
+import type { LocalDate } from '../local-days.ts'
 
 const EURO_MEMBERS = 'AT BE BG CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK'.split(' ')
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import salesTax from 'sales-tax/res/sales_tax_rates.json' with { type: 'json' }
 import { describe, expect, test } from 'vitest'
 import { decimal, decimalOfInteger, plain, sum } from '../../decimal.ts'
-import { type LocalDate, localDate } from '../periods.ts'
+import { type LocalDate, localDate } from '../local-days.ts'
 import { canadianRates, canadianTaxes, type PlatformTaxRate, standardRate } from './tax-rates.ts'
 
 const day = (text: string): LocalDate => localDate(text) as LocalDate

@@ -4,7 +4,7 @@
 // and the finance ministries of BC, SK and MB; AU: Australian Taxation Office "GST". Reduced rates are not modelled. A platform
 // adds rates of its own, which come before these.
 import { type Decimal, decimal } from '../../decimal.ts'
-import type { LocalDate } from '../periods.ts'
+import type { LocalDate } from '../local-days.ts'
 
 type DatedRate = { readonly from: string; readonly to?: string; readonly percentage: string }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../../decimal.ts'
 import { fraction } from '../fraction.ts'
-import { type LocalDate, localDate } from '../periods.ts'
+import { type LocalDate, localDate } from '../local-days.ts'
 import {
   decideTax,
   type TaxBuyer,

@@ -1,7 +1,7 @@
 // Which tax an invoice carries: one decision for its STANDARD items, and the resulting tax of each tax category (5.5).
 import { type Decimal, decimal, sum, ZERO } from '../../decimal.ts'
 import { type Fraction, WHOLE } from '../fraction.ts'
-import type { LocalDate } from '../periods.ts'
+import type { LocalDate } from '../local-days.ts'
 import {
   canadianProvince,
   canadianRates,

@@ -1,6 +1,7 @@
 // POST /v1/pricing-plan-versions/{id}/calculate: what a whole version would bill a sample customer, as the invoices of
 // one billing period. Nothing is stored.
-import { localDateOf, type PeriodLength, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { localDateOf, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, decimalOfInteger, max, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

@@ -1,6 +1,8 @@
 // Which days a pause takes out of a billing period: local days, from the day it starts to the day before it ends
 // (semantics 4.1, 4.4). Pure.
-import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
+
+import { localDays } from '../../../../shared/billing/local-days.ts'
+import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
 import { intersect } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-terms.ts'
 

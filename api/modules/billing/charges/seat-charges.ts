@@ -7,7 +7,8 @@ import {
   seatsInAdvance,
   seatsInArrears,
 } from '../../../../shared/billing/charging/seats.ts'
-import { type BillingPeriod, localDays } from '../../../../shared/billing/periods.ts'
+import { localDays } from '../../../../shared/billing/local-days.ts'
+import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
 import { type Decimal, decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, type Interval, interval, parseInstant } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-terms.ts'

@@ -1,5 +1,5 @@
 // POST /v1/invoices/charge-on-demand-pricing-items: bills what a customer buys beside its billing periods.
-import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, newId } from '../../../../shared/ids.ts'

@@ -1,6 +1,6 @@
 // The one invoice that will be issued for several subscriptions of a customer that combine, as it would be if they were issued now.
 
-import { localDateOf } from '../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'

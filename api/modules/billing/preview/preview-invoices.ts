@@ -1,6 +1,6 @@
 // POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
 
-import { localDateOf } from '../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

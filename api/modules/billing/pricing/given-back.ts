@@ -2,7 +2,7 @@
 // refunds no longer have their part of an amount, which is free again for usage that shares it. Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
-import type { Zone } from '../../../../shared/billing/periods.ts'
+import type { Zone } from '../../../../shared/billing/local-days.ts'
 import {
   CLAUSE_LEVELS,
   type ClauseLevel,

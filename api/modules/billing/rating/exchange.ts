@@ -2,7 +2,7 @@
 // before clauses, rounding and tax (semantics 5.6). Pure.
 import { type Exchange, exchangeBefore, RATE_DAYS_MAX } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
-import { addDays, type LocalDate, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
+import { addDays, type LocalDate, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'

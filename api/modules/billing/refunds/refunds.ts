@@ -2,7 +2,7 @@
 // charged (semantics 4.1, 4.4). Pure.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Fraction, fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
-import { localDays, type Zone } from '../../../../shared/billing/periods.ts'
+import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { type Decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'

@@ -3,15 +3,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  addPeriod,
   dateParts,
   lastDayOfMonth,
   localDateOf,
-  type PeriodLength,
   startOfLocalDay,
   type Zone,
   zoneOf,
-} from '../../../../shared/billing/periods.ts'
+} from '../../../../shared/billing/local-days.ts'
+import { addPeriod, type PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { type Example, exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
 import type { BillingInputs, ScheduleInput } from './billing-inputs.ts'

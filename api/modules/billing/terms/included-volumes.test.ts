@@ -1,7 +1,7 @@
 // Usage that a schedule includes for some time, from the schedule to the lines (semantics 3.3).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { zoneOf } from '../../../../shared/billing/periods.ts'
+import { zoneOf } from '../../../../shared/billing/local-days.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import { includedAt, includedIn, includedSpans } from '../../subscriptions/included-volumes/included-spans.ts'

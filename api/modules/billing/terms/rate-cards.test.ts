@@ -1,7 +1,7 @@
 // A schedule on a rate card, from its terms to the lines: which version prices which days (semantics 3.1).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { versionAt, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'

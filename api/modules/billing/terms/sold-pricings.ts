@@ -1,6 +1,8 @@
 // Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn, and of the ADDONs among
 // them those that it has enabled, while it has (semantics 3.1). Pure.
-import type { Span, Zone } from '../../../../shared/billing/periods.ts'
+
+import type { Zone } from '../../../../shared/billing/local-days.ts'
+import type { Span } from '../../../../shared/billing/periods.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'
 import { type VersionSpan, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'

@@ -1,7 +1,8 @@
 // Rate cards: plans whose schedules are priced at each moment by the version in force then, so that new prices need no new
 // schedule (semantics 3.1).
 import { and, asc, eq, inArray, isNotNull, ne, sql } from 'drizzle-orm'
-import { localDateOf, type Span, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
+import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
+import type { Span } from '../../../../shared/billing/periods.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'

@@ -1,6 +1,6 @@
 // Usage by the hour, day or month: the quantities that invoices are computed from, through the same door.
 import { type Bucket, bucketsOf } from '../../../../shared/billing/buckets.ts'
-import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { type Database, type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

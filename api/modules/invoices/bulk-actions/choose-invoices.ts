@@ -1,6 +1,6 @@
 // Which invoices a bulk action is for.
 import { and, asc, eq, gte, lt } from 'drizzle-orm'
-import { addDays, type LocalDate, localDate, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
+import { addDays, type LocalDate, localDate, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'

@@ -1,7 +1,7 @@
 // An invoice on its way to be saved: its stored state, its new state, and the events of the change. Pure, so any number
 // of invoices can be computed first and saved together (save-together.ts).
 import { isDeepStrictEqual } from 'node:util'
-import { localDateOf } from '../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import type { EventType } from '../../../../shared/contracts/event-types.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'

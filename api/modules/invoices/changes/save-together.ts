@@ -1,5 +1,6 @@
 // Saves any number of invoices in a few statements: rows, lines, numbers and events, in the transaction of the caller.
 import { isDeepStrictEqual } from 'node:util'
+import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import {
   documentNumber,
   type NumberConfiguration,
@@ -7,7 +8,6 @@ import {
   nextCounter,
   renderPrefix,
 } from '../../../../shared/billing/numbering/numbering.ts'
-import { localDateOf } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'

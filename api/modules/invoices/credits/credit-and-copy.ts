@@ -1,6 +1,6 @@
 // POST …/credit_and_copy: credits what is left of an invoice, and makes a copy that can be changed and issued in its
 // place.
-import { daysBetween, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
+import { daysBetween, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { type Id, idOf, newId } from '../../../../shared/ids.ts'

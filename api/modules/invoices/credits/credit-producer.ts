@@ -1,6 +1,6 @@
 // The producer of credit notes. What a note credits is fixed when it is created; the names it shows, and its date, are
 // fixed when it is FINAL.
-import { localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { localDateOf, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'

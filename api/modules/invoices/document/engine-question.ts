@@ -1,6 +1,6 @@
 // What a tax engine is asked about an invoice, and the answers that are kept with its parties.
 import { hash } from 'node:crypto'
-import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../shared/billing/local-days.ts'
 import type {
   EngineAddress,
   EngineParty,

@@ -9,11 +9,11 @@ import {
 import {
   type LocalDate,
   localDateOf,
-  type PeriodLength,
   startOfLocalDay,
   type Zone,
   zoneOf,
-} from '../../../../shared/billing/periods.ts'
+} from '../../../../shared/billing/local-days.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { formatInstant, type Instant, type Interval } from '../../../../shared/time.ts'
 import type { InvoicingSettings } from './parties.ts'
 

@@ -1,6 +1,6 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
-import { localDate } from '../../../../shared/billing/periods.ts'
+import { localDate } from '../../../../shared/billing/local-days.ts'
 import { type KeptAnswer, readEngineAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { instantOf } from '../../../../shared/time.ts'

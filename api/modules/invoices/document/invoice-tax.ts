@@ -1,7 +1,7 @@
 // Decides the tax of an invoice from its parties, also when an address is incomplete.
 
 import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
-import type { LocalDate } from '../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../shared/billing/local-days.ts'
 import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax/tax.ts'
 import { decisionOfAnswer, type OpenQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
 import { decimal } from '../../../../shared/decimal.ts'

@@ -1,7 +1,7 @@
 // Tax in the currency of the tax authority, computed by hand from reference rates.
 import { expect, test } from 'vitest'
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
-import { localDate } from '../../../../shared/billing/periods.ts'
+import { localDate } from '../../../../shared/billing/local-days.ts'
 import { taxCurrency } from '../../../../shared/billing/tax/tax-currencies.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { exampleInputs, recurring } from '../../billing/testing/example-inputs.ts'

@@ -6,7 +6,7 @@ import {
   RATE_DAYS_MAX,
 } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
-import { addDays, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { addDays, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
 import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
 import { taxCurrency } from '../../../../shared/billing/tax/tax-currencies.ts'
 import { type Decimal, decimal, ONE, plain, roundHalfUp, sum } from '../../../../shared/decimal.ts'

@@ -2,7 +2,7 @@
 // depends on is here, so that two readings of the same state are equal.
 import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
-import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { PlatformTaxRate } from '../../../../shared/billing/tax/tax-rates.ts'

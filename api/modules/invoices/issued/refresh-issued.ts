@@ -1,7 +1,7 @@
 // POST …/refresh of a FINAL invoice: what it shows besides its amounts (contract: Invoices and payments; semantics 5.6).
 
 import { isDeepStrictEqual } from 'node:util'
-import { localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
+import { localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'

@@ -1,7 +1,7 @@
 // Computes a one-off invoice from its added lines, and nothing else. Pure after loading.
 import { dueDate } from '../../../../shared/billing/due-date.ts'
 import { deliveryDate } from '../../../../shared/billing/invoice-date.ts'
-import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/periods.ts'
+import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { loadNumberFieldsOf } from '../../parties/platforms/number-fields.ts'

@@ -1,5 +1,5 @@
 // POST /v1/invoices: an invoice for what no subscription bills.
-import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/periods.ts'
+import { addDays, localDateOf, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'

@@ -1,6 +1,7 @@
 // Whether an invoice is overdue, by the days of the invoice's own zone. Pure.
+
+import { type LocalDate, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { daysOverdue } from '../../../../shared/billing/overdue.ts'
-import { type LocalDate, localDateOf, zoneOf } from '../../../../shared/billing/periods.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { settlementOf } from '../settlement/settlement.ts'

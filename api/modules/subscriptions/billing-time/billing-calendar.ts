@@ -1,12 +1,8 @@
 // Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
 // schedule (semantics 0.4, 4.4).
-import {
-  type BillingPeriod,
-  billingPeriodAt,
-  type Span,
-  type Zone,
-  zoneOf,
-} from '../../../../shared/billing/periods.ts'
+
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
+import { type BillingPeriod, billingPeriodAt, type Span } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'

@@ -1,12 +1,7 @@
 // What a coupon takes off, as lists of discounts, and what has changed of the coupons of a schedule. Pure.
-import {
-  addPeriod,
-  addPeriodAt,
-  localDateOf,
-  type PeriodLength,
-  startOfLocalDay,
-  type Zone,
-} from '../../../../shared/billing/periods.ts'
+
+import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
+import { addPeriod, addPeriodAt, type PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import type { Discount } from '../clauses/discount-schema.ts'

@@ -1,7 +1,8 @@
 // What schedules sell in turn whose prices change over time: the versions of a rate card, and ADDON pricings while they are enabled.
 
 import { sql } from 'drizzle-orm'
-import { type Span, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
+import type { Span } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { instantOf } from '../../../../shared/time.ts'

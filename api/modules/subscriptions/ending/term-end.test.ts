@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type PeriodLength, type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
+import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { currentTermEnd, endsCurrentTerm, initialTermEnd, type Terms } from './term-end.ts'
 

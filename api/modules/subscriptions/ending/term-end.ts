@@ -1,11 +1,7 @@
 // Until when a subscription was agreed: its initial term, then one renewal after the other (semantics 4.1). Pure.
-import {
-  addPeriod,
-  localDateOf,
-  type PeriodLength,
-  startOfLocalDay,
-  type Zone,
-} from '../../../../shared/billing/periods.ts'
+
+import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
+import { addPeriod, type PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 
 export type Terms = {

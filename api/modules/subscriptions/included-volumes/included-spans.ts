@@ -1,6 +1,7 @@
 // What is included of a price over the time of a schedule: what it states, and in between what the price states. Pure.
 import { addFractions, type Fraction, NOTHING, timesFraction } from '../../../../shared/billing/fraction.ts'
-import type { Span, Zone } from '../../../../shared/billing/periods.ts'
+import type { Zone } from '../../../../shared/billing/local-days.ts'
+import type { Span } from '../../../../shared/billing/periods.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import { type IncludedVolume, NOTHING_INCLUDED } from '../../../../shared/rating/included-volume.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Zone, zoneOf } from '../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { movedTime, unitsWith } from './from-template.ts'
 

@@ -1,5 +1,7 @@
 // A subscription made from a template: its words, and its schedules moved to another start (semantics 4.2).
-import { addPeriodAt, daysBetween, localDateOf, type Zone } from '../../../../shared/billing/periods.ts'
+
+import { daysBetween, localDateOf, type Zone } from '../../../../shared/billing/local-days.ts'
+import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'

@@ -2,7 +2,7 @@
 import { type Decimal, decimal, plain } from '../../../decimal.ts'
 import { interval, parseInstant } from '../../../time.ts'
 import { computeAmounts, type InvoiceAmounts } from '../../amount-pipeline.ts'
-import { zoneOf } from '../../periods.ts'
+import { zoneOf } from '../../local-days.ts'
 import { taxAtRate } from '../../tax/tax.ts'
 import { amountLines, applyClauses } from '../apply-clauses.ts'
 import { type Change, type Clauses, type Commitment, type Discount, type Markup, NO_CLAUSES } from '../clauses.ts'

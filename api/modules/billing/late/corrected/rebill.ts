@@ -1,5 +1,5 @@
 // The new invoice of a correction: the original priced again by its pinned inputs, with a date of its own. Pure.
-import { addDays, daysBetween, localDateOf, startOfLocalDay, zoneOf } from '../../../../../shared/billing/periods.ts'
+import { addDays, daysBetween, localDateOf, startOfLocalDay, zoneOf } from '../../../../../shared/billing/local-days.ts'
 import type { Decimal } from '../../../../../shared/decimal.ts'
 import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
 import type { LineValues } from '../../../invoices/lines/table.ts'

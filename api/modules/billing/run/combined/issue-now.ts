@@ -1,5 +1,5 @@
 // Issues an invoice of a subscription that combines before its grace period is over, together with those that it belongs to.
-import { localDateOf } from '../../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../../shared/billing/local-days.ts'
 import { inTenant, readTenant, type Uow } from '../../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'

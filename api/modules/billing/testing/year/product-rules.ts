@@ -1,5 +1,5 @@
 // The same rules as the product has them.
-import { type Zone, zoneOf } from '../../../../../shared/billing/periods.ts'
+import { type Zone, zoneOf } from '../../../../../shared/billing/local-days.ts'
 import { instantOf } from '../../../../../shared/time.ts'
 import { currentTermEnd } from '../../../subscriptions/ending/term-end.ts'
 import { movedTime } from '../../../subscriptions/init/from-template.ts'

@@ -1,5 +1,5 @@
 // From an invoice to its e-invoice in the terms of EN 16931. Pure: the same invoice gives the same e-invoice.
-import { localDateOf, type Zone, zoneOf } from '../../../../../shared/billing/periods.ts'
+import { localDateOf, type Zone, zoneOf } from '../../../../../shared/billing/local-days.ts'
 import { type Decimal, decimal, ONE, sum, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { at } from '../../../../../shared/time.ts'

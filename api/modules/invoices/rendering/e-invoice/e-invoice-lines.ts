@@ -1,6 +1,6 @@
 // The lines, allowances and charges of an e-invoice from the lines of the invoice. Every amount is the printed one, so
 // that lines add up to the totals (BR-CO-10 to BR-CO-13).
-import { lastLocalDay, localDateOf, type Zone } from '../../../../../shared/billing/periods.ts'
+import { lastLocalDay, localDateOf, type Zone } from '../../../../../shared/billing/local-days.ts'
 import { type Decimal, decimal, ONE, roundHalfUp, ZERO } from '../../../../../shared/decimal.ts'
 import { currencyExponent, roundParts } from '../../../../../shared/money.ts'
 import { at, interval } from '../../../../../shared/time.ts'

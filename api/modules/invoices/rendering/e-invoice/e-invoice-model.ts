@@ -1,6 +1,6 @@
 // An e-invoice before it is written as XML: the terms of EN 16931 (BT-.. and BG-.. are its numbers) with exact amounts.
 // UBL and Factur-X are written from the same model.
-import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import type { Decimal } from '../../../../../shared/decimal.ts'
 
 /** UNTDID 5305, the part that EN 16931 allows and that invoices of Millrace can have. */

@@ -1,6 +1,6 @@
 // Numbers, money, dates and country names in the format of a locale. Quantities stay strings from end to end, so no
 // digit is lost.
-import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import { currencyExponent } from '../../../../../shared/money.ts'
 import type { MoneyView } from '../../schema.ts'
 import type { Locale } from './words.ts'

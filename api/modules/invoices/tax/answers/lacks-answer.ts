@@ -1,5 +1,5 @@
 // Thrown where the answer of a tax engine is needed now. Whoever may leave the database asks, and tries again (with-answers.ts).
-import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import type { KeyedQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 

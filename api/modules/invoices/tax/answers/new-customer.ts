@@ -1,7 +1,7 @@
 // Where one call makes a customer and the invoice that it is taxed on: the engine is asked about the customer after a try that was
 // rolled back, so its id and what the engine said outlive that try, in memory. Another try keeps them with the customer, or nothing is.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import type { EngineAnswer, KeyedQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { type Id, newId } from '../../../../../shared/ids.ts'
 

@@ -1,5 +1,5 @@
 // Asks the tax engine, always outside of any transaction, and keeps what it says.
-import type { LocalDate } from '../../../../../shared/billing/periods.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import {
   type EngineAnswer,
   type EngineQuestion,

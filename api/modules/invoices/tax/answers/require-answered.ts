@@ -1,6 +1,6 @@
 // Whether what invoices ask a tax engine is answered by now, whatever was known when they were last computed.
 import { and, inArray } from 'drizzle-orm'
-import { localDateOf } from '../../../../../shared/billing/periods.ts'
+import { localDateOf } from '../../../../../shared/billing/local-days.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { isAnswered } from '../../document/engine-question.ts'

@@ -1,6 +1,6 @@
 // The kept answers of a tax engine, and the questions that wait for one.
 import { and, eq, sql } from 'drizzle-orm'
-import { type LocalDate, localDateOf } from '../../../../../shared/billing/periods.ts'
+import { type LocalDate, localDateOf } from '../../../../../shared/billing/local-days.ts'
 import type { EngineQuestion, KeyedQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
 import type { ReadUow, Uow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'

@@ -1,5 +1,5 @@
 // Calls that wait for the tax engine, for a bounded time: previews, and invoices that a user makes FINAL.
-import { type LocalDate, localDateOf } from '../../../../../shared/billing/periods.ts'
+import { type LocalDate, localDateOf } from '../../../../../shared/billing/local-days.ts'
 import { readTenant } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'

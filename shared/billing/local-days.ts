@@ -1,0 +1,128 @@
+// Time zones and local days: with billing periods the only place that does arithmetic with either. A day of 23 or 25 hours
+// is one day (semantics 0.3).
+import { Temporal } from 'temporal-polyfill'
+import { type Instant, type Interval, instantOf } from '../time.ts'
+import { KEPT_MAX, remembered } from './remembered.ts'
+
+declare const zoneBrand: unique symbol
+declare const dateBrand: unique symbol
+/** A time zone that Temporal supports; made only by `zoneOf`. */
+export type Zone = string & { readonly [zoneBrand]: true }
+/** A calendar day, `2026-01-31`; compares correctly as a string. Made only here. */
+export type LocalDate = string & { readonly [dateBrand]: true }
+
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/
+const ZONE_OFFSET = /^(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?$/
+
+/** A zone from an IANA name or an offset (`Europe/Brussels`, `EST`, `+02:00`, `UTC+2`), or null when there is none. */
+export function zoneOf(text: string): Zone | null {
+  const known = zones.get(text)
+  if (known !== undefined) return known
+  const zone = findZone(text)
+  if (zone !== null && zones.size < KEPT_MAX) zones.set(text, zone)
+  return zone
+}
+
+/** The zones that were used so far: validating a zone takes longer than using it. */
+const zones = new Map<string, Zone>()
+
+function findZone(text: string): Zone | null {
+  const offset = ZONE_OFFSET.exec(text)
+  const name = offset ? `${offset[1]}${offset[2]?.padStart(2, '0')}:${offset[3] ?? '00'}` : text
+  if (!offset && !ZONE_NAME.test(text)) return null
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
+    return name as Zone
+  } catch (error) {
+    if (error instanceof RangeError) return null // Temporal throws this for a zone that it does not support
+    throw error
+  }
+}
+
+/** Input is whole milliseconds; the `Zone` is valid by construction. */
+export const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+
+/** The day to reckon with. */
+export const plainDate = remembered(
+  (date: LocalDate): Temporal.PlainDate => Temporal.PlainDate.from(date),
+  date => date,
+)
+/** The day as it is passed around. */
+export const dateText = (date: Temporal.PlainDate): LocalDate => date.toString() as LocalDate
+
+/** The first instant of a local day. */
+export const startOfDay = (date: Temporal.PlainDate, zone: Zone): Instant =>
+  instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
+
+/** The local day of `at`: the last day that has started. Clocks set back over midnight never make it an earlier day. */
+export const dayAt = remembered(
+  (at: Instant, zone: Zone): Temporal.PlainDate => {
+    const date = zoned(at, zone).toPlainDate()
+    const next = date.add({ days: 1 })
+    return startOfDay(next, zone) <= at ? next : date
+  },
+  (at, zone) => `${at} ${zone}`,
+)
+
+const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
+
+/** A calendar day from `YYYY-MM-DD`, or null when there is no such day. */
+export function localDate(text: string): LocalDate | null {
+  if (!DATE.test(text)) return null
+  const [year, month, dayOfMonth] = text.split('-').map(Number)
+  if (!month || month > 12 || !dayOfMonth) return null
+  const date = Temporal.PlainDate.from({ year: year ?? 0, month, day: dayOfMonth })
+  return date.day === dayOfMonth ? dateText(date) : null
+}
+
+export const localDateOf = remembered(
+  (at: Instant, zone: Zone): LocalDate => dateText(dayAt(at, zone)),
+  (at, zone) => `${at} ${zone}`,
+)
+
+/** The first instant of a local day (01:00 where midnight is skipped). */
+export const startOfLocalDay = remembered(
+  (date: LocalDate, zone: Zone): Instant => startOfDay(plainDate(date), zone),
+  (date, zone) => `${date} ${zone}`,
+)
+
+/** Milliseconds since the local clock last showed a whole hour. */
+export function sinceLocalHour(at: Instant, zone: Zone): number {
+  const { minute, second, millisecond } = zoned(at, zone)
+  return (minute * 60 + second) * 1_000 + millisecond
+}
+
+/**
+ * The last local day that an interval touches: the day before `end` when it ends at midnight, otherwise the day of
+ * `end`.
+ */
+export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
+
+/** Days from `from` up to `to`, without `to`. */
+export const daysBetween = remembered(
+  (from: LocalDate, to: LocalDate): number => plainDate(from).until(plainDate(to)).days,
+  (from, to) => `${from} ${to}`,
+)
+
+/**
+ * Local days of an interval: the day it starts on counts as a whole day, the day it ends on does not count (semantics
+ * 4.4).
+ */
+export const localDays = (of: Interval, zone: Zone): number =>
+  daysBetween(localDateOf(of.start, zone), localDateOf(of.end, zone))
+
+export const dateParts = (date: LocalDate): { year: number; month: number; day: number } => {
+  const plain = plainDate(date)
+  return { year: plain.year, month: plain.month, day: plain.day }
+}
+
+export const addDays = (date: LocalDate, days: number): LocalDate => dateText(plainDate(date).add({ days }))
+
+export const lastDayOfMonth = remembered(
+  (date: LocalDate): LocalDate => {
+    const plain = plainDate(date)
+    return dateText(plain.with({ day: plain.daysInMonth }))
+  },
+  date => date,
+)
