@@ -56,8 +56,9 @@ export function planQueries(queries: readonly UsageQuery[]): QueryPlan {
   const bins = new Map<string, Bin>()
   const views = new Map<string, View>()
   const byProperties = new Set<Bin>()
+  const numberOf = listNumbers()
   const planned = queries.map((query): PlannedQuery => {
-    const bin = once(bins, binKey(query), id => binOf(query, id))
+    const bin = once(bins, binKey(query, numberOf), id => binOf(query, id))
     const view = once(views, viewKey(query), id => viewOf(query, id + 1))
     if (needsProperties(query)) byProperties.add(bin)
     return { query, bin, view }
@@ -74,16 +75,27 @@ function once<T>(known: Map<string, T>, key: string, make: (place: number) => T)
 const needsProperties = ({ calculation, condition, splitBy = [] }: UsageQuery): boolean =>
   calculation.type === 'UNIQUE' || condition !== undefined || splitBy.length > 0
 
-const binKey = ({ customerKeys, meterReference, interval: within, askingFor, groupBySubscription }: UsageQuery) =>
-  JSON.stringify([
-    customerKeys,
-    meterReference,
-    within.start,
-    within.end,
-    askingFor?.keys,
-    askingFor?.orSelector,
-    groupBySubscription,
-  ])
+type NumberOf = (list: readonly string[] | undefined) => number
+
+/** The same number for lists with the same texts. The queries of a billing run share their lists, so few are compared by their texts. */
+function listNumbers(): NumberOf {
+  const known = new WeakMap<readonly string[], number>()
+  const byText = new Map<string, number>()
+  return list => {
+    if (list === undefined) return -1
+    const found = known.get(list)
+    if (found !== undefined) return found
+    const number = once(byText, JSON.stringify(list), place => place)
+    known.set(list, number)
+    return number
+  }
+}
+
+function binKey(query: UsageQuery, numberOf: NumberOf): string {
+  const { customerKeys, meterReference, interval: within, askingFor, groupBySubscription } = query
+  const asking = `${numberOf(askingFor?.keys)} ${askingFor?.orSelector} ${groupBySubscription}`
+  return `${numberOf(customerKeys)} ${within.start} ${within.end} ${asking} ${meterReference}`
+}
 
 function binOf(query: UsageQuery, id: number): Bin {
   const { meterReference, interval: within, askingFor } = query
@@ -94,8 +106,12 @@ function binOf(query: UsageQuery, id: number): Bin {
 const distinctOf = ({ calculation }: UsageQuery): UsageProperty | null =>
   calculation.type === 'UNIQUE' ? calculation.property : null
 
-const viewKey = (query: UsageQuery): string =>
-  JSON.stringify([query.meterReference, query.condition, query.splitBy ?? [], distinctOf(query)])
+function viewKey(query: UsageQuery): string {
+  const { meterReference, condition, splitBy = [] } = query
+  const distinct = distinctOf(query)
+  if (condition === undefined && splitBy.length === 0 && distinct === null) return `all of ${meterReference}`
+  return JSON.stringify([meterReference, condition, splitBy, distinct])
+}
 
 function viewOf(query: UsageQuery, id: number): View {
   const { meterReference, condition, splitBy = [] } = query
@@ -133,19 +149,40 @@ const NONE: StaleBuckets = { hours: [], days: [] }
 
 /** The pieces that these bins are read in: they tile the time of each bin, once for each of its names. */
 export function piecesOf({ bins, byProperties }: Pick<QueryPlan, 'bins' | 'byProperties'>, known: Known): Piece[] {
-  const plans = new Map<string, readonly Planned[]>()
-  return binsByPlace(bins).flatMap(({ place, bins: own }) => {
+  const tilings = new Map<string, readonly Tile[]>()
+  const pieces: Piece[] = []
+  for (const { place, bins: own } of binsByPlace(bins)) {
     const stale = known.staleOf(place)
-    return segmentsOf(own).flatMap(segment => {
-      const properties = segment.bins.some(bin => byProperties.has(bin))
-      const plan = () => planned(segment.interval, known, { stale: stale ?? NONE, properties })
-      // Customers of one plan have the same time, and nearly always nothing stale.
-      const key = `${segment.interval.start} ${segment.interval.end} ${properties}`
-      const pieces = stale === undefined ? once(plans, key, plan) : plan()
-      return pieces.map(piece => ({ place, interval: piece.interval, source: piece.source, bins: segment.bins }))
-    })
-  })
+    const tiles = () => tile(own, byProperties, { known, stale: stale ?? NONE })
+    // Customers of one plan have the same times, and nearly always nothing stale.
+    const tiling = stale === undefined ? once(tilings, timesOf(own, byProperties), tiles) : tiles()
+    for (const { parts, places } of tiling) {
+      const among = places.length === own.length ? own : own.filter((_bin, index) => places.includes(index))
+      for (const { interval, source } of parts) pieces.push({ place, interval, source, bins: among })
+    }
+  }
+  return pieces
 }
+
+/** A time with the places of the bins that have it, and how it is read. */
+type Tile = { readonly places: readonly number[]; readonly parts: readonly Planned[] }
+
+/** The same for bins that are read in the same times from the same sources. */
+function timesOf(bins: readonly Bin[], byProperties: ReadonlySet<Bin>): string {
+  let key = ''
+  for (const bin of bins) key += `${bin.interval.start} ${bin.interval.end} ${byProperties.has(bin)} `
+  return key
+}
+
+const tile = (
+  bins: readonly Bin[],
+  byProperties: ReadonlySet<Bin>,
+  { known, stale }: { readonly known: Known; readonly stale: StaleBuckets },
+): Tile[] =>
+  segmentsOf(bins).map(segment => ({
+    places: bins.flatMap((bin, index) => (segment.bins.includes(bin) ? [index] : [])),
+    parts: planned(segment.interval, known, { stale, properties: segment.bins.some(bin => byProperties.has(bin)) }),
+  }))
 
 type Planned = Pick<Piece, 'interval' | 'source'>
 

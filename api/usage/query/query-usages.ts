@@ -13,6 +13,7 @@ import {
   type Piece,
   type PlannedQuery,
   piecesOf,
+  placeKey,
   planQueries,
   type QueryPlan,
 } from './plan-queries.ts'
@@ -62,12 +63,21 @@ export async function queryUsages(
 /** Queries that one statement can answer: of one tenant, and read up to the same positions from the same sources. */
 function alike(queries: readonly UsageQuery[]): [UsageQuery, ...UsageQuery[]][] {
   const groups = new Map<string, [UsageQuery, ...UsageQuery[]]>()
+  let last: [UsageQuery, ...UsageQuery[]] | undefined
   for (const query of queries) {
     const { tenant, source, upTo } = query
+    // The queries of a billing run share these values, so most need no key.
+    if (last && last[0].tenant === tenant && last[0].source === source && last[0].upTo === upTo) {
+      last.push(query)
+      continue
+    }
     const key = JSON.stringify([tenant.platformId, tenant.environment, source, upTo])
-    const group = groups.get(key)
-    if (group) group.push(query)
-    else groups.set(key, [query])
+    last = groups.get(key)
+    if (last) last.push(query)
+    else {
+      last = [query]
+      groups.set(key, last)
+    }
   }
   return [...groups.values()]
 }
@@ -117,16 +127,26 @@ const NONE: ReadonlySet<string> = new Set()
 const large = createLargeNames()
 const eventful = createLargeNames()
 
+/** Whether these bins have more names on meters than are read as they lie. */
+function hasManyPlaces({ bins }: QueryPlan): boolean {
+  const places = new Set<string>()
+  for (const { customerKeys, meterReference } of bins) {
+    for (const customerKey of customerKeys) places.add(placeKey(customerKey, meterReference))
+    if (places.size > SMALL_PLACES_MAX) return true
+  }
+  return false
+}
+
 /** The same as `read`, from single events; null where they are more than a few, which is remembered for a while. */
 async function readEvents(reader: Reader, plan: QueryPlan): Promise<Read | null> {
-  if (reader.source !== undefined) return null
+  if (reader.source !== undefined || hasManyPlaces(plan)) return null
   const pieces = piecesOf(plan, { raw: true, recentFrom: reader.now, staleOf: () => undefined })
   return await readLines(reader, { plan, pieces, known: eventful, limit: FEW_EVENTS })
 }
 
 /** The same as `read`, from roll-ups and single events as they lie; null where they are too many, which is remembered for a while. */
 async function readSmall(reader: Reader, plan: QueryPlan, known: Known): Promise<Read | null> {
-  if (reader.raw || reader.source === 'ROLLED') return null
+  if (reader.raw || reader.source === 'ROLLED' || hasManyPlaces(plan)) return null
   return await readLines(reader, { plan, pieces: piecesOf(plan, known), known: large })
 }
 
@@ -142,7 +162,6 @@ async function readLines(
   const { plan, pieces, known, limit } = of
   const { queries, bins } = plan
   const places = new Set(pieces.map(({ place }) => place.key))
-  if (places.size > SMALL_PLACES_MAX) return null
   const names = [...places].map(place => `${tenant.platformId} ${tenant.environment} ${place}`)
   const length = lengthOf(bins)
   if (known.hasAny(names, length, now)) return null

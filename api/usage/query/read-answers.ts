@@ -17,8 +17,9 @@ export type Read = {
 /** One answer; null where different values are too many to be put together here. */
 export type Figures = readonly UsageQuantity[] | null
 
-const kindOf = ({ view }: PlannedQuery): number => (view.distinct === null ? KINDS.values : KINDS.distinct)
+const kindOf = ({ view }: PlannedQuery): 0 | 1 => (view.distinct === null ? KINDS.values : KINDS.distinct)
 
+/** Rows of a kind and a source, of a piece: the part from `start` up to `end` of a list. */
 type RowsOf = (kind: number, piece: Piece, source: number) => readonly FigureRow[]
 
 /** Kept for as long as the rows are: whether they are settled and what they say is found by the same order. */
@@ -31,28 +32,48 @@ function indexed(rows: readonly FigureRow[]): RowsOf {
   return known
 }
 
+/** The rows of a place, of one kind and source each; `slots` are theirs, as numbers. */
+type Slotted = { readonly rows: FigureRow[]; readonly slots: number[] }
+
+const SOURCES = Object.keys(GRAINS).length
+
 function index(rows: readonly FigureRow[]): RowsOf {
-  const found = new Map<string, FigureRow[]>()
+  const byPlace = new Map<string, Map<number, Slotted>>()
+  let [key, meter] = ['', '']
+  let own: Map<number, Slotted> | undefined
   for (const row of rows) {
-    const key = `${row[0]} ${row[3]} ${placeKey(row[1], row[2])}`
-    const own = found.get(key)
-    if (own) own.push(row)
-    else found.set(key, [row])
+    // Rows of a place mostly follow each other.
+    if (own === undefined || row[1] !== key || row[2] !== meter) {
+      ;[, key, meter] = row
+      const place = placeKey(key, meter)
+      own = byPlace.get(place) ?? new Map()
+      byPlace.set(place, own)
+    }
+    const list = own.get(row[0] * SOURCES + row[3])
+    if (list) list.rows.push(row)
+    else own.set(row[0] * SOURCES + row[3], { rows: [row], slots: [] })
   }
-  for (const own of found.values()) if (own.length > 1) own.sort((a, b) => Number(a[4]) - Number(b[4]))
+  for (const lists of byPlace.values()) {
+    for (const { rows: list, slots } of lists.values()) {
+      if (list.length > 1) list.sort((a, b) => Number(a[4]) - Number(b[4]))
+      for (const row of list) slots.push(Number(row[4]))
+    }
+  }
   // By halves: a year by the hour has thousands of pieces, and as many rows.
   return (kind, { place, interval: { start, end } }, source) => {
-    const own = found.get(`${kind} ${source} ${place.key}`) ?? NO_ROWS
-    return own.slice(firstFrom(own, start), firstFrom(own, end))
+    const found = byPlace.get(place.key)?.get(kind * SOURCES + source)
+    if (!found) return NO_ROWS
+    const [first, after] = [firstFrom(found.slots, start), firstFrom(found.slots, end)]
+    return after - first === found.rows.length ? found.rows : found.rows.slice(first, after)
   }
 }
 
-/** The place of the first row whose slot is not before `at`. */
-function firstFrom(rows: readonly FigureRow[], at: number): number {
-  let [low, high] = [0, rows.length]
+/** The place of the first slot that is not before `at`. */
+function firstFrom(slots: readonly number[], at: number): number {
+  let [low, high] = [0, slots.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if (Number(rows[middle]?.[4]) < at) low = middle + 1
+    if ((slots[middle] ?? at) < at) low = middle + 1
     else high = middle
   }
   return low
@@ -61,11 +82,15 @@ function firstFrom(rows: readonly FigureRow[], at: number): number {
 const NO_ROWS: readonly FigureRow[] = []
 
 const WRAP = 64
-const sumOf = (rows: readonly FigureRow[], column: 15 | 16): bigint =>
-  BigInt.asUintN(
+/** As text: of one row it is what the row says. */
+function sumOf(rows: readonly FigureRow[], column: 15 | 16): string {
+  const [first, second] = rows
+  if (second === undefined) return first?.[column] ?? '0'
+  return BigInt.asUintN(
     WRAP,
     rows.reduce((sum, row) => sum + BigInt(row[column]), 0n),
-  )
+  ).toString()
+}
 
 /** The bins that were read from a roll-up which does not cover its marks, or may not. */
 export function unsettledBins({ plan, pieces, rows }: Read): Set<Bin> {
@@ -89,17 +114,17 @@ export function unsettledBins({ plan, pieces, rows }: Read): Set<Bin> {
 /** The answers to all queries of the plan. */
 export function figuresOf({ plan, pieces, rows, plain }: Read): Map<PlannedQuery, Figures> {
   const rowsOf = indexed(rows)
-  const byBin = new Map<string, FigureRow[]>()
+  const byBin = [new Map<Bin, FigureRow[]>(), new Map<Bin, FigureRow[]>()] as const
   for (const kind of [KINDS.values, KINDS.distinct]) {
     const planned = plan.queries.filter(each => kindOf(each) === kind)
     const bins = new Set(planned.map(({ bin }) => bin))
     for (const piece of piecesFor(planned, pieces)) {
       const own = rowsOf(kind, piece, GRAINS[piece.source])
-      for (const bin of piece.bins.filter(each => bins.has(each))) {
-        const key = `${kind} ${bin.id}`
-        const known = byBin.get(key) ?? []
+      for (const bin of piece.bins) {
+        if (!bins.has(bin)) continue
+        const known = byBin[kind].get(bin) ?? []
         for (const row of own) if (isWanted(bin, row[5])) known.push(row)
-        byBin.set(key, known)
+        byBin[kind].set(bin, known)
       }
     }
   }
@@ -109,7 +134,7 @@ export function figuresOf({ plan, pieces, rows, plain }: Read): Map<PlannedQuery
       const kind = kindOf(each)
       const id = kind === KINDS.values && plain.has(view.meterReference) ? 0 : view.id
       const reference = query.calculation.type === 'UNIQUE' ? '' : query.calculation.valueReference
-      const own = (byBin.get(`${kind} ${bin.id}`) ?? []).filter(row => row[6] === id && row[8] === reference)
+      const own = (byBin[kind].get(bin) ?? []).filter(row => row[6] === id && row[8] === reference)
       return [each, quantitiesOf(each, own)]
     }),
   )
@@ -123,7 +148,7 @@ const isWanted = ({ askingFor }: Bin, subscription: string): boolean =>
 function quantitiesOf({ bin, query }: PlannedQuery, rows: readonly FigureRow[]): Figures {
   const groups = new Map<string, [FigureRow, ...FigureRow[]]>()
   for (const row of rows) {
-    const key = JSON.stringify([row[9], bin.grouped ? row[5] : '', row[7]])
+    const key = rows.length === 1 ? '' : JSON.stringify([row[9], bin.grouped ? row[5] : '', row[7]])
     const group = groups.get(key)
     if (group) group.push(row)
     else groups.set(key, [row])

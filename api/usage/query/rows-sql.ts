@@ -34,9 +34,15 @@ export const isRolled = ({ source }: Pick<Piece, 'source'>): boolean => source !
 
 /** The slots of these pieces. */
 export function slotsOf(pieces: readonly Piece[]): Slots {
-  const edges = (list: readonly Piece[]): number[] =>
-    [...new Set(list.flatMap(({ interval: { start, end } }) => [start, end]))].sort((a, b) => a - b)
-  return { raw: edges(pieces.filter(isRaw)), rolled: edges(pieces.filter(isRolled)) }
+  const raw = new Set<number>()
+  const rolled = new Set<number>()
+  for (const { source, interval } of pieces) {
+    const edges = source === 'RAW' ? raw : rolled
+    edges.add(interval.start)
+    edges.add(interval.end)
+  }
+  const inOrder = (edges: ReadonlySet<number>): number[] => [...edges].sort((a, b) => a - b)
+  return { raw: inOrder(raw), rolled: inOrder(rolled) }
 }
 
 /** Sources as the statement tells them apart. */

@@ -28,10 +28,18 @@ export type PartsOf = {
  * The parts of an interval. The answer for one instant of a part holds for all of it, because nothing changes within
  * it.
  */
-export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePart[] {
+export function usageParts(attribution: AttributionInputs, of: PartsOf): readonly UsagePart[] {
+  // The prices of a subscription ask for the same meters and times, and each answer is found once.
+  const { parts } = knownOf(attribution)
+  const key = `${of.subscriptionId} ${of.interval.start} ${of.interval.end} ${of.meterReference}`
+  const found = parts.get(key) ?? findParts(attribution, of)
+  parts.set(key, found)
+  return found
+}
+
+function findParts(attribution: AttributionInputs, of: PartsOf): UsagePart[] {
   const { directory, changes } = knownOf(attribution)
   const { subscriptionId, meterReference } = of
-  const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
   const times = cut(of.interval, changes)
   return sendersOf(attribution, subscriptionId).flatMap(customer =>
     times.map((time): UsagePart => {
@@ -46,19 +54,30 @@ export function usageParts(attribution: AttributionInputs, of: PartsOf): UsagePa
         answers.set(key, answer)
         return answer
       }
-      const own = directory.get(customer.id)
       return {
         customerId: customer.id,
         customerKeys: customer.customerKeys,
         interval: time,
-        keys: customer.id === owner ? namesOf(own, subscriptionId) : null,
+        keys: customer.keys,
         isOurs,
       }
     }),
   )
 }
 
-type Known = { readonly directory: Directory; readonly changes: readonly number[] }
+type Sender = {
+  readonly id: string
+  readonly customerKeys: readonly string[]
+  /** The subscriptions that its events may name; null when they may name any. */
+  readonly keys: readonly string[] | null
+}
+type Known = {
+  readonly directory: Directory
+  readonly changes: readonly number[]
+  readonly parts: Map<string, readonly UsagePart[]>
+  /** By subscription. */
+  readonly senders: Map<string, readonly Sender[]>
+}
 /** Of a customer with thousands of subscriptions it takes longer than the rest, and all of them and all their prices share it. */
 const known = new WeakMap<AttributionInputs, Known>()
 
@@ -66,16 +85,16 @@ function knownOf(attribution: AttributionInputs): Known {
   const before = known.get(attribution)
   if (before) return before
   const directory = directoryOf(attribution)
-  const made = { directory, changes: boundaries(directory) }
+  const made = { directory, changes: boundaries(directory), parts: new Map(), senders: new Map() }
   known.set(attribution, made)
   return made
 }
 
 /** The customers whose events may be the subscription's, with every customer key that the events may carry. */
-export function sendersOf(
-  attribution: AttributionInputs,
-  subscriptionId: string,
-): { readonly id: string; readonly customerKeys: readonly string[] }[] {
+export function sendersOf(attribution: AttributionInputs, subscriptionId: string): readonly Sender[] {
+  const { directory, senders: found } = knownOf(attribution)
+  const before = found.get(subscriptionId)
+  if (before) return before
   const owner = attribution.subscriptions.find(({ id }) => id === subscriptionId)?.customer_id
   // Usage is not passed on from a customer that is billed itself and whose subscriptions do not replicate.
   const senders = attribution.customers.filter(
@@ -84,7 +103,15 @@ export function sendersOf(
       processing_only ||
       attribution.subscriptions.some(each => each.customer_id === id && each.replicates),
   )
-  return senders.map(({ id, reference }) => ({ id, customerKeys: reference === null ? [id] : [id, reference] }))
+  const own = senders.map(
+    ({ id, reference }): Sender => ({
+      id,
+      customerKeys: reference === null ? [id] : [id, reference],
+      keys: id === owner ? namesOf(directory.get(id), subscriptionId) : null,
+    }),
+  )
+  found.set(subscriptionId, own)
+  return own
 }
 
 function namesOf(customer: AttributedCustomer | undefined, subscriptionId: string): string[] {
