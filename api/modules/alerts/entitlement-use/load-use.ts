@@ -5,7 +5,7 @@ import { type Decimal, decimal, max, plain, sum, ZERO } from '../../../../shared
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
-import { loadCalculations } from '../../billing/terms/load-catalog.ts'
+import { loadCalculations } from '../../billing/terms/load/load-catalog.ts'
 import { usageParts } from '../../billing/terms/usage-parts.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { featureResource } from '../../catalog/features/feature.ts'

@@ -9,7 +9,7 @@ import { findMany } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock.ts'
 import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
-import { loadCalculations } from '../../billing/terms/load-catalog.ts'
+import { loadCalculations } from '../../billing/terms/load/load-catalog.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
 import {

@@ -18,6 +18,7 @@ import {
   intersect,
   interval,
 } from '../../../../shared/time.ts'
+import type { PriceCalendar } from '../terms/price-calendar.ts'
 import {
   chargesNothing,
   isMetered,
@@ -25,7 +26,6 @@ import {
   isOneOff,
   isRatedPerPricingPeriod,
   isSoldByCredits,
-  type PriceCalendar,
   type PriceTerm,
 } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'

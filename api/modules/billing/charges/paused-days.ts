@@ -4,7 +4,7 @@
 import { localDays } from '../../../../shared/billing/local-days.ts'
 import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
 import { intersect } from '../../../../shared/time.ts'
-import type { PriceCalendar } from '../terms/price-terms.ts'
+import type { PriceCalendar } from '../terms/price-calendar.ts'
 
 type Paused = Pick<PriceCalendar, 'pauses' | 'billingGrid'>
 

@@ -11,7 +11,7 @@ import { localDays } from '../../../../shared/billing/local-days.ts'
 import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
 import { type Decimal, decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, type Interval, interval, parseInstant } from '../../../../shared/time.ts'
-import type { PriceCalendar } from '../terms/price-terms.ts'
+import type { PriceCalendar } from '../terms/price-calendar.ts'
 import { withoutPauses } from './paused-days.ts'
 
 /** A number of seats for a part of a billing period. */

@@ -7,7 +7,8 @@ import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import type { IncludedVolume } from '../../../../shared/rating/included-volume.ts'
 import { type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { includedAt, includedIn } from '../../subscriptions/included-volumes/included-spans.ts'
-import type { PriceCalendar, UsageQuestion } from '../terms/price-terms.ts'
+import type { PriceCalendar } from '../terms/price-calendar.ts'
+import type { UsageQuestion } from '../terms/price-terms.ts'
 import type { Charge } from './charges.ts'
 
 /** One step of a price's usage over time: what its pricing period used up to the end of the step. */

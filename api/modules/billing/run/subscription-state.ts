@@ -8,7 +8,7 @@ import { type ClosedUsage, closedForNext, lastClosedOf } from '../late/closed-us
 import { loadChargedAhead } from '../refunds/load-refunds.ts'
 import type { ChargedAhead } from '../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf, usingCustomer } from '../terms/billing-inputs.ts'
-import { loadManyInputs } from '../terms/load-inputs.ts'
+import { loadManyInputs } from '../terms/load/load-inputs.ts'
 import { withDeducted } from './deducted-before.ts'
 import { firstOpen, loadInvoicesOf, type SubscriptionInvoice } from './subscription-invoices.ts'
 

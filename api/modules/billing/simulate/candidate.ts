@@ -6,7 +6,7 @@ import { canMeet, type Variant, variantsOf } from '../../catalog/pricing-plans/v
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { carriedOverrides, type PlacedPrice, type Replaced } from '../../subscriptions/overrides/carry-overrides.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
-import type { CatalogInputs } from '../terms/load-catalog.ts'
+import type { CatalogInputs } from '../terms/load/load-catalog.ts'
 
 /** A version of a plan with everything that it sells. It may be a DRAFT, or exist only in a catalog file. */
 export type Candidate = {

@@ -5,7 +5,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import { closedNames } from '../late/closed-usage.ts'
 import { type PinnedTexts, pinOf } from '../pinned/pinned.ts'
-import type { CatalogInputs } from '../terms/load-catalog.ts'
+import type { CatalogInputs } from '../terms/load/load-catalog.ts'
 import type { BilledInvoice, BilledLine } from './compare.ts'
 import type { ClosedInvoice } from './simulate-invoice.ts'
 

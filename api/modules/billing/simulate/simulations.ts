@@ -8,7 +8,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { RevenueLimits } from '../../catalog/as-code/revenue-gate.ts'
-import type { CatalogInputs } from '../terms/load-catalog.ts'
+import type { CatalogInputs } from '../terms/load/load-catalog.ts'
 import type { Candidate } from './candidate.ts'
 import { type Simulation, type StoredSimulation, versionSimulations as table } from './table.ts'
 

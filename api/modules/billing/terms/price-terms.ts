@@ -2,17 +2,16 @@
 // is cut. Later steps read terms and look nothing up again.
 
 import type { SeatChange } from '../../../../shared/billing/charging/seats.ts'
-import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
+import type { Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { decimal } from '../../../../shared/decimal.ts'
-import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
+import { at, type Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
-import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
+import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { isMeasured } from '../../catalog/products/schema.ts'
 import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
@@ -30,23 +29,10 @@ import type {
   ScheduleInput,
 } from './billing-inputs.ts'
 import { includedOf } from './included-of.ts'
+import { calendarOf, type PriceCalendar } from './price-calendar.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
 import { seatChangesOf } from './term-seats.ts'
-import { activeSpan, calendarAt } from './windows.ts'
-
-/** How the time of a price is cut. */
-export type PriceCalendar = {
-  /** The time in which the schedule sells the price, within the time in which the subscription is active. */
-  readonly span: Span
-  /** The start of the schedule: from then on usage is carried over, also over a change of its rate card. */
-  readonly since: Instant
-  readonly billingPeriod: PeriodLength
-  readonly pricingPeriod: PeriodLength
-  readonly billingGrid: PeriodGrid
-  readonly pricingGrid: PeriodGrid
-  /** When the subscription is paused. */
-  readonly pauses: readonly Interval[]
-}
+import { activeSpan } from './windows.ts'
 
 /** A usage figure: a calculation, and a condition on its events; null for all events of its meter. */
 export type UsageQuestion = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
@@ -229,7 +215,7 @@ function termsOfPricing(
             included,
             seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
             inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
-            calendar: calendarOf(of, { schedule, config: cadenceOf(of, { schedule, pricing, config }), during }),
+            calendar: calendarOf(of, { schedule, pricing, config, during }),
           }),
         )
     }),
@@ -243,61 +229,6 @@ function termsOfPricing(
       // Prices that are still equal keep the order that the pricing gives them.
       (a.config.order ?? LAST) - (b.config.order ?? LAST),
   )
-}
-
-type Cadence = Pick<ConfigInput, 'billing_period' | 'pricing_period'>
-
-/** A price in credits has the periods of the item that sells the credits (contract: Wallet rules). */
-function cadenceOf(
-  { inputs, productItems }: Shared,
-  {
-    schedule,
-    pricing: { pricing_plan_version_id: versionId },
-    config,
-  }: { readonly schedule: ScheduleInput; readonly pricing: PricingInput; readonly config: ConfigInput },
-): Cadence {
-  if (!isInCredits(config)) return config
-  const creditTypeId = creditTypeOf(config)
-  const selling = inputs.pricings
-    .filter(pricing => pricing.pricing_plan_version_id === versionId)
-    .flatMap(pricing => pricing.items)
-    .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
-  return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
-}
-
-function calendarOf(
-  { inputs, span, pauses }: Shared,
-  {
-    schedule,
-    config,
-    during,
-  }: Pick<SoldPricing, 'during'> & {
-    readonly schedule: ScheduleInput
-    readonly config: Cadence
-  },
-): PriceCalendar | null {
-  if (!span) return null
-  const left = clip(during, span)
-  if (!left) return null
-  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
-  const pricingPeriod = config.pricing_period ?? billingPeriod
-  const { gridOf } = calendarAt(inputs, span, left.start)
-  return {
-    span: left,
-    since: instantOf(Math.max(at(schedule.start_at), span.start)),
-    billingPeriod,
-    pricingPeriod,
-    billingGrid: gridOf(billingPeriod),
-    pricingGrid: gridOf(pricingPeriod),
-    pauses,
-  }
-}
-
-function clip(own: Span, within: Span): Span | null {
-  const start = instantOf(Math.max(own.start, within.start))
-  const ends = [own.end, within.end].filter(end => end !== null)
-  const end = ends.length === 0 ? null : instantOf(Math.min(...ends))
-  return end !== null && end <= start ? null : { start, end }
 }
 
 const persistedOf = (

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { chargeAt } from '../../billing/charges/charges.ts'
-import { loadBillingInputs } from '../../billing/terms/load-inputs.ts'
+import { loadBillingInputs } from '../../billing/terms/load/load-inputs.ts'
 import { resolveTerms } from '../../billing/terms/price-terms.ts'
 import type { Rating } from './load-prices.ts'
 

@@ -9,7 +9,7 @@ import { formatInstant, type Interval, interval, parseInstant } from '../../../.
 import { findOne, notFound } from '../../../resource/store.ts'
 import type { UsageQuery } from '../../../usage/usage-query.ts'
 import type { BillingInputs, CalculationInput } from '../../billing/terms/billing-inputs.ts'
-import { loadBillingInputs } from '../../billing/terms/load-inputs.ts'
+import { loadBillingInputs } from '../../billing/terms/load/load-inputs.ts'
 import { sendersOf, usageParts } from '../../billing/terms/usage-parts.ts'
 import { type UsageReader, usageCalculationOf } from '../../billing/usage/usage-reader.ts'
 import { customerResource } from '../../parties/customers/resource.ts'

@@ -1,12 +1,12 @@
 // The names of the customers whose events may be on an invoice, where its lines show each customer's part.
 import { and, asc, inArray } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { idsOf } from '../../../../shared/ids.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import type { NamedCustomer } from '../../invoices/document/parties.ts'
-import { customers } from '../../parties/customers/table.ts'
-import type { BillingInputs } from './billing-inputs.ts'
-import { sendersOf } from './usage-parts.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import type { NamedCustomer } from '../../../invoices/document/parties.ts'
+import { customers } from '../../../parties/customers/table.ts'
+import type { BillingInputs } from '../billing-inputs.ts'
+import { sendersOf } from '../usage-parts.ts'
 
 type Of = Pick<BillingInputs, 'subscription' | 'attribution'>
 

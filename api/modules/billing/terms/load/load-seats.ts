@@ -1,14 +1,14 @@
 // The seat assignments that decide what is charged.
 import { and, asc, inArray } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { groupBy } from '../../../../shared/group-by.ts'
-import { idsOf } from '../../../../shared/ids.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
-import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
-import { followsAssignments, grantsPerSeat } from '../../subscriptions/seats/seat-count.ts'
-import { seatAssignments } from '../../subscriptions/seats/table.ts'
-import type { ConfigInput, ScheduleInput, SeatInput } from './billing-inputs.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { allConfigs } from '../../../catalog/pricing-plans/variants/variants.ts'
+import { overridden } from '../../../subscriptions/overrides/merge-overrides.ts'
+import { followsAssignments, grantsPerSeat } from '../../../subscriptions/seats/seat-count.ts'
+import { seatAssignments } from '../../../subscriptions/seats/table.ts'
+import type { ConfigInput, ScheduleInput, SeatInput } from '../billing-inputs.ts'
 import type { CatalogInputs } from './load-catalog.ts'
 
 type Selling = {

@@ -1,8 +1,8 @@
 // The inputs of many subscriptions are read at once, and each is the same as when it is read alone.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readTenant } from '../../../../shared/database/database.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { readTenant } from '../../../../../shared/database/database.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { billedSubscription, succeed } from '../../testing/billed-subscription.ts'
 import { loadBillingInputs, loadManyInputs } from './load-inputs.ts'
 
 let api: ApiHarness

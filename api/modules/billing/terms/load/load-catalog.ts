@@ -2,17 +2,17 @@
 // of them share a plan, so the catalog of one set of plan versions is built once and is one object for all.
 import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { idsOf } from '../../../../shared/ids.ts'
-import type { TenantTable } from '../../../resource/define-resource.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { loadConditionNames, namesIn } from '../../catalog/conditions/load-names.ts'
-import type { Conditions, PropertyCondition } from '../../catalog/conditions/schema.ts'
-import { meterProperties, meters, meterValueCalculations, meterValues } from '../../catalog/meters/table.ts'
-import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
-import { pricingPlans, pricings } from '../../catalog/pricing-plans/table.ts'
-import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
-import { productCategories, productItems, products } from '../../catalog/products/table.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
+import type { TenantTable } from '../../../../resource/define-resource.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { loadConditionNames, namesIn } from '../../../catalog/conditions/load-names.ts'
+import type { Conditions, PropertyCondition } from '../../../catalog/conditions/schema.ts'
+import { meterProperties, meters, meterValueCalculations, meterValues } from '../../../catalog/meters/table.ts'
+import { isOptional } from '../../../catalog/pricing-plans/checks/optional.ts'
+import { pricingPlans, pricings } from '../../../catalog/pricing-plans/table.ts'
+import { allConfigs } from '../../../catalog/pricing-plans/variants/variants.ts'
+import { productCategories, productItems, products } from '../../../catalog/products/table.ts'
 import type {
   BillingInputs,
   CalculationInput,
@@ -23,7 +23,7 @@ import type {
   ProductInput,
   ProductItemInput,
   ScheduleInput,
-} from './billing-inputs.ts'
+} from '../billing-inputs.ts'
 
 /** What the schedules of a subscription sell. */
 export type CatalogInputs = Pick<

@@ -1,0 +1,82 @@
+// How the time of a price is cut: when it is sold, and the periods in which it is billed and priced.
+import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
+import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
+import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
+import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
+import type { BillingInputs, ConfigInput, PricingInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+import type { SoldPricing } from './sold-pricings.ts'
+import { calendarAt } from './windows.ts'
+
+/** How the time of a price is cut. */
+export type PriceCalendar = {
+  /** The time in which the schedule sells the price, within the time in which the subscription is active. */
+  readonly span: Span
+  /** The start of the schedule: from then on usage is carried over, also over a change of its rate card. */
+  readonly since: Instant
+  readonly billingPeriod: PeriodLength
+  readonly pricingPeriod: PeriodLength
+  readonly billingGrid: PeriodGrid
+  readonly pricingGrid: PeriodGrid
+  /** When the subscription is paused. */
+  readonly pauses: readonly Interval[]
+}
+
+/** What is the same for every price of the subscription. */
+type Subscribed = {
+  readonly inputs: BillingInputs
+  /** The time in which it is active; null for none. */
+  readonly span: Span | null
+  readonly pauses: readonly Interval[]
+  readonly productItems: (id: string) => ProductItemInput
+}
+
+type Sold = Pick<SoldPricing, 'during'> & {
+  readonly schedule: ScheduleInput
+  readonly pricing: PricingInput
+  readonly config: ConfigInput
+}
+
+type Cadence = Pick<ConfigInput, 'billing_period' | 'pricing_period'>
+
+/** A price in credits has the periods of the item that sells the credits (contract: Wallet rules). */
+function cadenceOf(
+  { inputs, productItems }: Subscribed,
+  { schedule, pricing: { pricing_plan_version_id: versionId }, config }: Sold,
+): Cadence {
+  if (!isInCredits(config)) return config
+  const creditTypeId = creditTypeOf(config)
+  const selling = inputs.pricings
+    .filter(pricing => pricing.pricing_plan_version_id === versionId)
+    .flatMap(pricing => pricing.items)
+    .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
+  return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
+}
+
+/** Null when the schedule sells the price in no time in which the subscription is active. */
+export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
+  const { inputs, span, pauses } = of
+  const { schedule, during } = sold
+  if (!span) return null
+  const left = clip(during, span)
+  if (!left) return null
+  const config = cadenceOf(of, sold)
+  const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
+  const pricingPeriod = config.pricing_period ?? billingPeriod
+  const { gridOf } = calendarAt(inputs, span, left.start)
+  return {
+    span: left,
+    since: instantOf(Math.max(at(schedule.start_at), span.start)),
+    billingPeriod,
+    pricingPeriod,
+    billingGrid: gridOf(billingPeriod),
+    pricingGrid: gridOf(pricingPeriod),
+    pauses,
+  }
+}
+
+function clip(own: Span, within: Span): Span | null {
+  const start = instantOf(Math.max(own.start, within.start))
+  const ends = [own.end, within.end].filter(end => end !== null)
+  const end = ends.length === 0 ? null : instantOf(Math.min(...ends))
+  return end !== null && end <= start ? null : { start, end }
+}
