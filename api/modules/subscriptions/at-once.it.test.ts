@@ -3,10 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, type Uow } from '../../../shared/database/database.ts'
+import { instantOf } from '../../../shared/time.ts'
 import { lockOne } from '../../resource/store.ts'
 import type { Answer, ApiHarness, TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
+import { billedSubscription } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { changePlan } from './change-plan/change-plan.ts'
 import { cancelSubscription } from './ending/cancel-subscription.ts'
@@ -138,26 +140,38 @@ async function left({ id }: Given): Promise<void> {
   expect(new Set(spans).size).toBe(spans.length)
 }
 
+// Where a request does not lock the subscription (lockOne without `for update`), four of this file fail: those of a cancellation, an
+// activation and a discount below, and `activate and delete the second schedule`. Of two changes of plan, the database refuses one too.
 describe('a request that comes while another is being saved', () => {
+  /** Sends the request, and gives its answer to come once it waits for a lock, or has one. */
+  async function untilItWaits(request: () => Promise<Answer>): Promise<{ readonly answer: Promise<Answer> }> {
+    let isAnswered = false
+    const answer = request().finally(() => {
+      isAnswered = true
+    })
+    const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    while (!isAnswered && (await api.sql(waits, [])).length === 0) await sleep(20)
+    return { answer }
+  }
   /** Sends the second once the first has done its work and not committed it, which it does when the second waits, or has an answer. */
   async function beside(first: (uow: Uow) => Promise<unknown>, second: () => Promise<Answer>): Promise<Answer> {
-    let answer: Promise<Answer> | null = null
-    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+    const sent = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
       await first(uow)
-      let isAnswered = false
-      answer = second().finally(() => {
-        isAnswered = true
-      })
-      const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-      while (!isAnswered && (await api.sql(waits, [])).length === 0) await sleep(20)
+      return await untilItWaits(second)
     })
-    return answer ?? expect.unreachable('it was sent')
+    return await sent.answer
+  }
+  /** With a schedule that is ACTIVE already after the one that runs: then no later check looks at the subscription again. */
+  async function givenBefore(): Promise<Given> {
+    const on = await given(true)
+    await succeed(tenant, 'POST', `${H}/${on.second}/activate`)
+    return on
   }
   const lockedBy = async (uow: Uow, id: string) =>
     (await lockOne(uow, subscriptionResource, id)) ?? expect.unreachable('it is there')
 
   test('to change the plan is refused after a cancellation', async () => {
-    const on = await given(true)
+    const on = await givenBefore()
     const answer = await beside(
       uow => cancelSubscription(uow, on.id, { type: 'NOW' }),
       () => REQUESTS['change the plan'](on),
@@ -167,7 +181,7 @@ describe('a request that comes while another is being saved', () => {
   })
 
   test('to change the plan is refused after a change to the same plan', async () => {
-    const on = await given(true)
+    const on = await givenBefore()
     const answer = await beside(
       uow => changePlan(uow, on.id, { pricing_plan_id: plans[1] ?? '' }),
       () => REQUESTS['change the plan'](on),
@@ -198,5 +212,27 @@ describe('a request that comes while another is being saved', () => {
     const told = `select 1 from outbox where object_id = $1 and type = 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED'`
     expect(await api.sql(told, [on.id])).toHaveLength(1)
     await left(on)
+  })
+
+  test('to discount a period is refused, and the invoice without, when the billing run is making it FINAL', async () => {
+    const { subscriptionId: id } = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
+    const [{ id: schedule }] = (await succeed(tenant, 'GET', `${H}?pricing_plan_subscription_id=${id}`))['data']
+    const deps = { database: api.database, usage: NO_USAGE }
+    api.clock.set(instantOf(Date.parse('2026-04-01T01:00:00Z')))
+    await runBilling(deps, tenant.tenant, id)
+    api.clock.set(instantOf(Date.parse('2026-04-03T00:00:00Z')))
+    const sent: Promise<Answer>[] = []
+    const failpoint = async (name: string): Promise<void> => {
+      if (name !== 'invoices.before-commit' || sent.length > 0) return
+      const discount = { totals: [{ percentage: '10' }] }
+      sent.push((await untilItWaits(() => tenant.call('PATCH', `${H}/${schedule}`, { discount }))).answer)
+    }
+    await runBilling({ ...deps, failpoint }, tenant.tenant, id)
+    const [answer] = await Promise.all(sent)
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_FIELD', field: 'discount.totals.0.start_at' },
+    })
+    api.clock.set(instantOf(Date.parse('2026-03-11T10:00:00Z')))
   })
 })
