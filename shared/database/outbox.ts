@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { type EventType, isDeclaredEvent } from '../contracts/event-types.ts'
 import { newId } from '../ids.ts'
+import { packJson, unpackJson } from '../packed-json.ts'
 import type { Tenant } from '../tenant.ts'
 import type { Actor, SystemTransaction } from './database.ts'
 import { changedFields, type FormerValue, formerValues, type Json, withFormerValues } from './former-values.ts'
@@ -97,9 +98,17 @@ function bodiesOf(events: readonly DomainEvent[]): Body[] {
     const held = events[holder]?.data ?? data
     const changes = data === held ? null : formerOf(data, held)
     return holder === place || changes?.isWhole
-      ? { ...own, data: JSON.stringify(data), dataIn: null, changes: null }
+      ? { ...own, data: storedData(data), dataIn: null, changes: null }
       : { ...own, data: null, dataIn: ids[holder] ?? null, changes: changes?.isEmpty ? null : changes }
   })
+}
+
+/** As JSON; where that is long, as one text of JSON that holds it packed. */
+function storedData(data: Data): string {
+  const json = JSON.stringify(data)
+  const packed = packJson(json)
+  // Base64 has nothing that JSON escapes.
+  return packed === null ? json : `"${packed}"`
 }
 
 type Former = {
@@ -152,7 +161,8 @@ const memberOf = (data: Data, name: string): unknown => (Object.hasOwn(data, nam
 
 /** What a row of the outbox says of a resource, `data` being what the row or the one that holds it has. */
 export type StoredBody = {
-  readonly data: Record<string, unknown>
+  /** A text where it is packed. */
+  readonly data: Record<string, unknown> | string
   /** What its own data had in place of that. */
   readonly data_changes: readonly FormerValue[] | null
   /** Of rows written before `former_values` was there. */
@@ -161,10 +171,11 @@ export type StoredBody = {
 }
 
 /** The whole resource after a change, and before it; the latter null unless it is an update. */
-export function bodyOf({ data: held, data_changes, previous_data, former_values }: StoredBody): {
+export function bodyOf({ data: stored, data_changes, previous_data, former_values }: StoredBody): {
   readonly data: Record<string, unknown>
   readonly previous_data: Record<string, unknown> | null
 } {
+  const held = typeof stored === 'string' ? (unpackJson(stored) as Record<string, unknown>) : stored
   // A resource is an object before and after.
   const was = (data: Record<string, unknown>, former: readonly FormerValue[]) =>
     withFormerValues(data as Json, former) as Record<string, unknown>

@@ -35,6 +35,10 @@ const bytesOf = (row: Partial<StoredOutboxRow>, withPrevious: boolean) =>
   payloadText(outboxRow({ ...ROW, ...row }), withPrevious)
 
 const DATA = String.raw`{"id":"cust_1","name":"Zoë \"Z\" ${'\u2028'} \\ </script>","tags":[],"more":{"9":true,"10":null,"a":1.5,"b":1e+21}}`
+/** A long resource as it was stored on the day on which they were first packed. */
+const PACKED =
+  'A2cFAICqqqrq/3RVoLMeTI8mp6NdDBTU5KAAoqoAaqoABqBgx5NdjgYHcPErTaWYwwFwJhQX+UJI8x5nwFNjUYSj/R+e0roiix0ZfaonbEidZq9n6DMQSjbrMakr2azHpG6XEQAg7w=='
+const UNPACKED = `"name":"Zoë","more":{"9":true,"10":null},"text":"${'millrace '.repeat(300)}"`
 const HEAD = '{"created_at":"2026-03-11T10:00:00Z","type":'
 
 test.each<[string, Partial<StoredOutboxRow>, boolean, string]>([
@@ -97,6 +101,12 @@ test.each<[string, Partial<StoredOutboxRow>, boolean, string]>([
     { data: { a: '2' }, metadata: { workflow_id: 'wflo_1' } },
     false,
     `${HEAD}"CUSTOMER.CREATED","original_request_id":"reqr_1","environment":"LIVE","data":{"a":"2"},"metadata":{"workflow_id":"wflo_1"}}`,
+  ],
+  [
+    'an update whose resource is packed',
+    { type: 'CUSTOMER.UPDATED', data: PACKED, former_values: [{ path: ['id'], value: 'cust_0' }] },
+    true,
+    `${HEAD}"CUSTOMER.UPDATED","original_request_id":"reqr_1","environment":"LIVE","previous_data":{"id":"cust_0",${UNPACKED}},"data":{"id":"cust_1",${UNPACKED}}}`,
   ],
 ])('%s', (_name, row, withPrevious, bytes) => {
   expect(bytesOf(row, withPrevious)).toBe(bytes)
