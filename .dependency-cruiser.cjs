@@ -81,8 +81,18 @@ module.exports = {
     {
       name: 'only-local-days-and-periods-know-temporal',
       severity: 'error',
-      from: { path: '^(shared|api|ingest|aggregator)/', pathNot: '^shared/billing/(local-days|periods)\\.ts$|\\.test\\.ts$' },
+      from: {
+        path: '^(shared|api|ingest|aggregator)/',
+        pathNot: '^shared/billing/(local-days|periods)\\.ts$|\\.test\\.ts$',
+      },
       to: { path: 'node_modules/temporal-polyfill' },
+    },
+    {
+      name: 'connections-are-hidden-in-shared-database',
+      comment: 'A query runs in a transaction of a tenant, or in a named system job.',
+      severity: 'error',
+      from: { path: '^(shared|api|ingest|aggregator|identity|infra|bench)/', pathNot: '^shared/database/' },
+      to: { path: '^shared/database/connection/pool\\.ts' },
     },
     {
       name: 'uws-is-hidden-in-ingest-http',

@@ -1,7 +1,8 @@
 // Which grants are over. Their access tokens still verify for minutes, and are refused within seconds all the same.
 import { sql } from 'drizzle-orm'
 import { createRefresher } from '../../shared/access/refresher.ts'
-import { asSystem, type Database, listen } from '../../shared/database/database.ts'
+import { asSystem, type Database } from '../../shared/database/database.ts'
+import { listen } from '../../shared/database/listen.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 
 export type LiveGrants = {

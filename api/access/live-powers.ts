@@ -1,7 +1,8 @@
 // What a user may do now, in every tenant: read when it is first needed, forgotten when a membership, role or user changes.
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
 import type { Power } from '../../shared/access/roles.ts'
-import { asSystem, type Database, listen } from '../../shared/database/database.ts'
+import { asSystem, type Database } from '../../shared/database/database.ts'
+import { listen } from '../../shared/database/listen.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 

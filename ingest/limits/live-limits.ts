@@ -1,7 +1,8 @@
 // What each platform may send, in memory: the installation's defaults, and over them what a platform set for itself.
 import { sql } from 'drizzle-orm'
 import { createRefresher } from '../../shared/access/refresher.ts'
-import { asSystem, type Database, listen } from '../../shared/database/database.ts'
+import { asSystem, type Database } from '../../shared/database/database.ts'
+import { listen } from '../../shared/database/listen.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Environment, Tenant } from '../../shared/tenant.ts'
 

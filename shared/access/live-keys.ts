@@ -1,6 +1,7 @@
 // All live API keys in memory, by hash: a request is authenticated without a look-up, and while PostgreSQL is down.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, listen, type SystemTransaction } from '../database/database.ts'
+import { asSystem, type Database, type SystemTransaction } from '../database/database.ts'
+import { listen } from '../database/listen.ts'
 import { AppError } from '../errors.ts'
 import type { Logger } from '../process/logger.ts'
 import type { Environment } from '../tenant.ts'

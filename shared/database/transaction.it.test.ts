@@ -6,7 +6,8 @@ import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, listen, type ReadUow, readTenant, stateInTenant } from './database.ts'
+import { asSystem, type Database, inTenant, type ReadUow, readTenant, stateInTenant } from './database.ts'
+import { listen } from './listen.ts'
 import { sendAhead } from './transaction.ts'
 
 const ACTOR = { id: null, requestId: null }

@@ -8,7 +8,8 @@ import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, listen, readTenant } from './database.ts'
+import { asSystem, type Database, inTenant, readTenant } from './database.ts'
+import { listen } from './listen.ts'
 
 const TENANT = { platformId: 'plat_x', environment: 'LIVE' } as const
 const ACTOR = { id: null, requestId: null }

@@ -1,7 +1,8 @@
 // How often the credentials of each platform may call: what it set for itself, or the installation's default. Read when it is first
 // needed, forgotten when a platform changes.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, listen } from '../../../shared/database/database.ts'
+import { asSystem, type Database } from '../../../shared/database/database.ts'
+import { listen } from '../../../shared/database/listen.ts'
 import type { Logger } from '../../../shared/process/logger.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { BucketSize } from './token-buckets.ts'
