@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
-import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
+import { countingCoupons, couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
@@ -113,6 +113,18 @@ describe('on which invoices a coupon counts', () => {
   ])('one %s, of a later schedule that begins on the day of an invoice, after it', (_name, own, item, expected) => {
     const schedules = [{ end_at: later }, { start_at: later, coupons: [own] }]
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
+  })
+
+  test('one for one invoice, of a trial that nothing ends, is looked for on no later invoice', () => {
+    const daily = { billing_period: { type: 'DAY' as const, value: 1 } }
+    const schedules = [{ trial: true as const, coupons: [once] }]
+    const inputs = exampleInputs({ start: START, items: [ahead, recurring('100')], schedules, subscription: daily })
+    const [window] = invoiceWindows(inputs)
+    if (!window) throw new Error('there is a first invoice')
+    const before = process.cpuUsage()
+    expect(countingCoupons(inputs, { terms: resolveTerms(inputs), window, chargesAhead: false })).toEqual([])
+    // To look as far as subscriptions go, to the year 2200, takes seconds for each invoice.
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000)
   })
 
   test.each([

@@ -46,7 +46,7 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
     scheduleStarts: inputs.schedules.map(({ start_at }) => start_at),
     periodStart: time => periodStart(inputs, time),
   })
-  if (type === 'ONE_TIME') return firstCutoff(inputs, of.terms, { schedule, coupon }, start) === of.window.cutoffAt
+  if (type === 'ONE_TIME') return isFirst(inputs, of, { schedule, coupon }, start)
   // A coupon does not apply to an invoice whose cutoff is before it was redeemed.
   if (of.window.cutoffAt < start) return false
   return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
@@ -82,15 +82,15 @@ function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
 }
 
 /**
- * The cutoff of the first invoice since the redemption that charges anything of a schedule with the coupon; null when there is none.
- * What a change of plan takes along is the same redemption.
+ * Whether this invoice is the first since the redemption that charges anything of a schedule with the coupon. What a change of plan takes
+ * along is the same redemption. Looks at no later invoice: a schedule that charges nothing, such as a trial, has none to be found.
  */
-function firstCutoff(
+function isFirst(
   inputs: BillingInputs,
-  terms: readonly PriceTerm[],
+  { terms, window: { cutoffAt } }: OfInvoice,
   { schedule, coupon }: CountingCoupon,
   from: Instant,
-): number | null {
+): boolean {
   const redeemedAt = startOfCoupon(coupon, schedule.start_at)
   const having = new Set(
     inputs.schedules.flatMap(({ id, start_at, coupons = [] }) =>
@@ -102,11 +102,13 @@ function firstCutoff(
   // What one invoice charges ahead, the next one does not charge again.
   const billed = new Set<string>()
   for (const window of invoiceWindows(inputs)) {
+    if (window.cutoffAt > cutoffAt) return false
     const charges = chargesOf(terms, window, new Set(billed))
-    if (window.cutoffAt >= from && charges.some(charge => having.has(charge.schedule.id))) return window.cutoffAt
+    if (window.cutoffAt >= from && charges.some(charge => having.has(charge.schedule.id)))
+      return window.cutoffAt === cutoffAt
     for (const { key, inAdvance } of charges) if (inAdvance) billed.add(key)
   }
-  return null
+  return false
 }
 
 const LISTS = [
