@@ -1,16 +1,17 @@
 // The commands every plain resource shares. Each runs in the caller's unit of work and leaves its event in the outbox.
-import { isDeepStrictEqual } from 'node:util'
 import type { CHANGES, EventType } from '../../shared/contracts/event-types.ts'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { emit } from '../outbox.ts'
-import { identifiedBy } from './custom-fields/identify.ts'
+import { checkChange, checkFirstStatus, checkReferences, checkTransition } from './changes/checks.ts'
+import { type FieldActions, withFieldActions } from './changes/field-actions.ts'
+import { changedColumns, mergePatch, withoutNulls } from './changes/merge-patch.ts'
 import type { GivenCustomField } from './custom-fields/schema.ts'
 import { type GivenFields, noteFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
-import { type FieldActions, withFieldActions } from './field-actions.ts'
+import { memberOf, statusOf } from './row-members.ts'
 import { followSave, guardDelete, guardSave } from './rules.ts'
-import { deleteRow, insertRow, lockExisting, lockOne, requireAll, updateRow } from './store.ts'
+import { deleteRow, insertRow, lockExisting, updateRow } from './store.ts'
 import { viewOf } from './views.ts'
 
 /** What a command gives of a new row; the rest is the service's. */
@@ -26,7 +27,7 @@ export async function createResource<R extends StoredRow>(
   body: Row,
   { isWhole = false, id }: { readonly isWhole?: boolean; readonly id?: string | undefined } = {},
 ): Promise<R> {
-  const { columns, fields } = split(resource, body)
+  const { columns, fields } = splitFields(resource, body)
   const given = isWhole ? columns : withoutNulls(columns)
   const blank: Row = Object.fromEntries(Object.keys(resource.fields).map(name => [name, null]))
   if (resource.statuses) blank.status = 'DRAFT'
@@ -74,7 +75,7 @@ export async function updateResource<R extends StoredRow>(
   actions: FieldActions = {},
 ): Promise<R> {
   const previous = await lockExisting(uow, resource, idOrReference)
-  const { columns: patch, fields } = split(resource, withFieldActions(resource, previous, body, actions))
+  const { columns: patch, fields } = splitFields(resource, withFieldActions(resource, previous, body, actions))
   const merged = await withDefaults(uow, resource, mergePatch(previous, patch), Object.keys(patch))
   const next = await prepared(uow, resource, merged, previous)
   const changed = changedColumns(resource, previous, next)
@@ -159,64 +160,8 @@ export async function saveRemoval<R extends StoredRow>(uow: Uow, resource: Resou
   await emit(uow, { type: changeOf(resource, 'DELETED'), objectId: row.id, data: view, previous: null })
 }
 
-/** How a PUT finds the resource it is about: by its reference, by the value of a custom field, or its command has (null: none). */
-export type Identifier = { readonly customField: string } | { readonly id: string | null } | 'reference'
-
-/** Creates the resource, or updates the one with the same reference or value of a custom field. Says which. */
-export async function upsertResource<R extends StoredRow>(
-  uow: Uow,
-  resource: Resource<R>,
-  given: Row,
-  { identifier = 'reference', actions = {} }: { identifier?: Identifier; actions?: FieldActions } = {},
-): Promise<{ row: R; created: boolean }> {
-  const existing = await identified(uow, resource, given, identifier)
-  const body = withFieldActions(resource, existing, given, actions)
-  if (!existing) return { row: await createResource(uow, resource, forCreation(body, actions)), created: true }
-  // The whole resource is sent, so what may not change may still be repeated: only a difference is refused.
-  const patch = Object.fromEntries(
-    Object.entries(body).filter(([name, value]) => !isDeepStrictEqual(value, memberOf(existing, name))),
-  )
-  const fixed = Object.keys(patch).find(name => name in existing && resource.fields[name]?.change === 'never')
-  if (fixed !== undefined) {
-    throw new AppError('INVALID_FIELD', `${fixed} never changes, and there is one with this identifier already.`, {
-      field: fixed,
-      resourceId: existing.id,
-      resourceType: resource.objectType,
-    })
-  }
-  const onFields = actions[CUSTOM_FIELDS]
-  const ofFields: FieldActions = onFields === undefined ? {} : { [CUSTOM_FIELDS]: onFields }
-  return { row: await updateResource(uow, resource, existing.id, patch, ofFields), created: false }
-}
-
-/** The resource that a PUT is about, locked; null when it is to be created. */
-async function identified<R extends StoredRow>(
-  uow: Uow,
-  resource: Resource<R>,
-  body: Row,
-  identifier: Identifier,
-): Promise<R | null> {
-  if (typeof identifier === 'object' && 'id' in identifier)
-    return identifier.id === null ? null : await lockExisting(uow, resource, identifier.id)
-  const resourceType = customFieldsType(resource)
-  if (identifier !== 'reference' && resourceType !== null) {
-    const given = split(resource, body).fields.given ?? []
-    const id = await identifiedBy(uow, { resourceType, reference: identifier.customField, given })
-    return id === null ? null : await lockExisting(uow, resource, id)
-  }
-  const reference: unknown = body.reference
-  if (typeof reference === 'string') return await lockOne(uow, resource, reference)
-  throw new AppError('MISSING_FIELD', 'PUT finds the resource by its reference; give one.', { field: 'reference' })
-}
-
-/** What is not there yet has no values to take away. */
-function forCreation(body: Row, actions: FieldActions): Row {
-  const action = actions[CUSTOM_FIELDS]
-  return action === 'REMOVE' || action === 'CLEAR' ? { ...body, [CUSTOM_FIELDS]: null } : body
-}
-
 /** The columns of a body, and what it says of custom fields. */
-function split(resource: Resource, body: Row): { columns: Row; fields: Pick<GivenFields, 'given'> } {
+export function splitFields(resource: Resource, body: Row): { columns: Row; fields: Pick<GivenFields, 'given'> } {
   if (!resource.customFields) return { columns: body, fields: { given: undefined } }
   const { [CUSTOM_FIELDS]: given, ...columns } = body
   // Its own shape has validated it; null is the empty list.
@@ -239,17 +184,8 @@ const changeOf = (resource: Resource, action: (typeof CHANGES)[number]): EventTy
 
 /** A row of the resource, of values that its own shape has validated. */
 const rowOf = <R extends StoredRow>(_resource: Resource<R>, values: Row): R => values as R
-const memberOf = (row: object, name: string): unknown => (row as Row)[name]
-const statusOf = (row: StoredRow): string => String(memberOf(row, 'status'))
 const pick = <R extends StoredRow>(row: R, names: readonly string[]): Partial<R> =>
   Object.fromEntries(names.map(name => [name, memberOf(row, name)])) as Partial<R>
-
-/** The columns in which a row that was prepared to be saved is another one than the row that is stored. */
-function changedColumns(resource: Resource, previous: StoredRow, next: StoredRow): string[] {
-  return Object.keys(next).filter(
-    name => name in resource.table && !isDeepStrictEqual(memberOf(next, name), memberOf(previous, name)),
-  )
-}
 
 /** What a patch cleared goes back to what a create would have put there. */
 async function withDefaults<R extends StoredRow>(
@@ -272,60 +208,4 @@ async function prepared<R extends StoredRow>(
   const row = rowOf(resource, values)
   const canonical = resource.prepare?.(row) ?? row
   return (await resource.resolve?.(uow, canonical, previous)) ?? canonical
-}
-
-const withoutNulls = (body: object): Row =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-
-/** RFC 7386: objects merge, everything else replaces; a null member is removed. */
-function mergePatch(target: object, patch: Row): Row {
-  const merged: Row = { ...target }
-  for (const [name, value] of Object.entries(patch)) {
-    const before = merged[name]
-    merged[name] = isPlainObject(value) ? withoutNulls(mergePatch(isPlainObject(before) ? before : {}, value)) : value
-  }
-  return merged
-}
-
-const isPlainObject = (value: unknown): value is Row =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function checkFirstStatus(resource: Resource, values: StoredRow): void {
-  const status = statusOf(values)
-  if (!resource.statuses || status === 'DRAFT' || status === 'ACTIVE') return
-  throw new AppError('INVALID_FIELD', 'A new resource is DRAFT or ACTIVE.', { field: 'status' })
-}
-
-function checkTransition(resource: Resource, from: string, to: string): void {
-  if (to === 'null')
-    throw new AppError('INVALID_FIELD', 'status cannot be cleared; send the new status.', { field: 'status' })
-  const allowed = resource.statuses?.[to] ?? []
-  if (allowed.includes(from)) return
-  throw new AppError('INVALID_OPERATION', `A ${resource.objectType} that is ${from} cannot become ${to}.`, {
-    field: 'status',
-  })
-}
-
-function checkChange(resource: Resource, previous: StoredRow, name: string): void {
-  if (resource.fields[name]?.change !== 'draft' || statusOf(previous) === 'DRAFT') return
-  throw new AppError('INVALID_FIELD', `${name} can only be changed while the ${resource.objectType} is DRAFT.`, {
-    field: name,
-  })
-}
-
-async function checkReferences(
-  uow: Uow,
-  resource: Resource,
-  values: StoredRow,
-  only?: readonly string[],
-): Promise<void> {
-  for (const [name, target] of Object.entries(resource.references ?? {})) {
-    if (only && !only.includes(name)) continue
-    const value = memberOf(values, name)
-    if (value === null || value === undefined) continue
-    const ids = Array.isArray(value)
-      ? value.map((id: unknown, index) => ({ id: String(id), field: `${name}.${index}` }))
-      : [{ id: String(value), field: name }]
-    await requireAll(uow, target(), ids)
-  }
 }

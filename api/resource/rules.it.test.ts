@@ -7,17 +7,10 @@ import { productCategoryResource } from '../modules/catalog/products/product-cat
 import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
 import { noticesOf } from '../testing/notices.ts'
-import {
-  createResource,
-  deleteResource,
-  saveChange,
-  saveNew,
-  saveRemoval,
-  updateResource,
-  upsertResource,
-} from './commands.ts'
+import { createResource, deleteResource, saveChange, saveNew, saveRemoval, updateResource } from './commands.ts'
 import { afterSave, beforeDelete, beforeSave, namedBy, type Rules, withDelete, withRules } from './rules.ts'
 import { getOne } from './store.ts'
+import { upsertResource } from './upsert/upsert.ts'
 
 let api: ApiHarness
 let met: string[]

@@ -4,7 +4,7 @@ import { AppError } from '../../shared/errors.ts'
 import { looksLikeId } from '../../shared/ids.ts'
 import { customFieldsOfRows } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
-import { resourceExpanded, typeExpanded } from './expanded-above.ts'
+import { resourceExpanded, typeExpanded } from './expansions/expanded-above.ts'
 import { findMany, getOne } from './store.ts'
 
 const EXPAND_ALL = 'ALL'

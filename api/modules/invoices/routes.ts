@@ -17,9 +17,9 @@ import {
   searchConditions,
 } from '../../list/list-spec.ts'
 import { SliceQuery } from '../../list/slice.ts'
+import { actionsOn, fieldActionsOf } from '../../resource/changes/field-actions.ts'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
 import { CUSTOM_FIELDS } from '../../resource/define-resource.ts'
-import { actionsOn, fieldActionsOf } from '../../resource/field-actions.ts'
 import { ExpandQuery } from '../../resource/list-routes.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../resource/shapes.ts'
 import { answerOf, wholeInvoice } from './answer.ts'

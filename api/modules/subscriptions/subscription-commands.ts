@@ -3,17 +3,11 @@ import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
-import {
-  deleteResource,
-  type Identifier,
-  saveChange,
-  saveRemoval,
-  updateResource,
-  upsertResource,
-} from '../../resource/commands.ts'
+import type { FieldActions } from '../../resource/changes/field-actions.ts'
+import { deleteResource, saveChange, saveRemoval, updateResource } from '../../resource/commands.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
-import type { FieldActions } from '../../resource/field-actions.ts'
 import { getOne, lockExisting, lockOne, notFound } from '../../resource/store.ts'
+import { type Identifier, upsertResource } from '../../resource/upsert/upsert.ts'
 import { viewOf } from '../../resource/views.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'

@@ -1,5 +1,5 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
-import { EXPANDED } from '../../resource/expanded-above.ts'
+import { EXPANDED } from '../../resource/expansions/expanded-above.ts'
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'

@@ -1,10 +1,10 @@
 // Expansions inside the lists of a resource: what an id in an entry names, under the entry.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { meterResource } from '../modules/catalog/meters/meter.ts'
-import { pricingResource } from '../modules/catalog/pricing-plans/pricing.ts'
-import { makeActiveSubscription } from '../modules/subscriptions/testing/seed-subscription.ts'
-import { type ApiHarness, startApi } from '../testing/harness.ts'
-import type { Row } from '../testing/wire.ts'
+import { meterResource } from '../../modules/catalog/meters/meter.ts'
+import { pricingResource } from '../../modules/catalog/pricing-plans/pricing.ts'
+import { makeActiveSubscription } from '../../modules/subscriptions/testing/seed-subscription.ts'
+import { type ApiHarness, startApi } from '../../testing/harness.ts'
+import type { Row } from '../../testing/wire.ts'
 
 let api: ApiHarness
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // What `expand[]` shows of modules above: a resource names the object type, and the module of that type puts its resource here.
-import type { ReadUow } from '../../shared/database/database.ts'
-import type { Expansion, Resource } from './define-resource.ts'
-import { extensionsOf, type Place } from './rules.ts'
+import type { ReadUow } from '../../../shared/database/database.ts'
+import type { Expansion, Resource } from '../define-resource.ts'
+import { extensionsOf, type Place } from '../rules.ts'
 
 export const EXPANDED: Place<Resource> = { name: 'resources that expand[] of modules below shows' }
 

@@ -1,8 +1,8 @@
 // `field_actions[field]=ADD`: how a list that a body sends meets the list that is there (semantics 9.5). Pure.
 import { isDeepStrictEqual } from 'node:util'
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { AppError } from '../../shared/errors.ts'
-import { CUSTOM_FIELDS, type Resource, type Row } from './define-resource.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { CUSTOM_FIELDS, type Resource, type Row } from '../define-resource.ts'
 
 const ACTIONS = ['REPLACE', 'ADD', 'REMOVE', 'CLEAR'] as const
 export type FieldAction = (typeof ACTIONS)[number]

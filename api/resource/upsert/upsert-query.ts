@@ -1,10 +1,10 @@
 // What a PUT goes by: `identifier_field`, `custom_field_reference` and `field_actions[…]` (semantics 9.5).
 import Type from 'typebox'
-import { AppError } from '../../shared/errors.ts'
-import type { Identifier } from './commands.ts'
-import type { Resource } from './define-resource.ts'
-import { type FieldActions, fieldActionsOf, fieldActionsQuery } from './field-actions.ts'
-import { Reference, Shape } from './shapes.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { type FieldActions, fieldActionsOf, fieldActionsQuery } from '../changes/field-actions.ts'
+import type { Resource } from '../define-resource.ts'
+import { Reference, Shape } from '../shapes.ts'
+import type { Identifier } from './upsert.ts'
 
 /** The query parameters of the PUT of a resource. */
 export const upsertQuery = (resource: Resource) =>

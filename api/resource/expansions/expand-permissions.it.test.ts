@@ -1,14 +1,14 @@
 // `expand[]` shows other resources, so it shows no more of them than the actor may view.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTenant } from '../../shared/database/database.ts'
-import { roleResource } from '../modules/accounts/roles/role.ts'
-import { meterResource } from '../modules/catalog/meters/meter.ts'
-import { pricingResource } from '../modules/catalog/pricing-plans/pricing.ts'
-import { RESOURCES } from '../modules/modules.ts'
-import { scheduleResource } from '../modules/subscriptions/schedules/schedule.ts'
-import { subscriptionResource } from '../modules/subscriptions/subscription.ts'
-import { startApiWithUsers, type UserHarness } from '../testing/user-harness.ts'
-import { viewsOf } from './views.ts'
+import { inTenant } from '../../../shared/database/database.ts'
+import { roleResource } from '../../modules/accounts/roles/role.ts'
+import { meterResource } from '../../modules/catalog/meters/meter.ts'
+import { pricingResource } from '../../modules/catalog/pricing-plans/pricing.ts'
+import { RESOURCES } from '../../modules/modules.ts'
+import { scheduleResource } from '../../modules/subscriptions/schedules/schedule.ts'
+import { subscriptionResource } from '../../modules/subscriptions/subscription.ts'
+import { startApiWithUsers, type UserHarness } from '../../testing/user-harness.ts'
+import { viewsOf } from '../views.ts'
 
 let api: UserHarness
 beforeAll(async () => {

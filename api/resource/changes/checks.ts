@@ -1,0 +1,50 @@
+// What a resource refuses of a change, whatever it is.
+import type { Uow } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Resource, StoredRow } from '../define-resource.ts'
+import { memberOf, statusOf } from '../row-members.ts'
+import { requireAll } from '../store.ts'
+
+/** A new row is DRAFT or ACTIVE. */
+export function checkFirstStatus(resource: Resource, values: StoredRow): void {
+  const status = statusOf(values)
+  if (!resource.statuses || status === 'DRAFT' || status === 'ACTIVE') return
+  throw new AppError('INVALID_FIELD', 'A new resource is DRAFT or ACTIVE.', { field: 'status' })
+}
+
+/** Whether the rules of the resource let it go from one status to the other. */
+export function checkTransition(resource: Resource, from: string, to: string): void {
+  if (to === 'null')
+    throw new AppError('INVALID_FIELD', 'status cannot be cleared; send the new status.', { field: 'status' })
+  const allowed = resource.statuses?.[to] ?? []
+  if (allowed.includes(from)) return
+  throw new AppError('INVALID_OPERATION', `A ${resource.objectType} that is ${from} cannot become ${to}.`, {
+    field: 'status',
+  })
+}
+
+/** Fields that only a DRAFT may change. */
+export function checkChange(resource: Resource, previous: StoredRow, name: string): void {
+  if (resource.fields[name]?.change !== 'draft' || statusOf(previous) === 'DRAFT') return
+  throw new AppError('INVALID_FIELD', `${name} can only be changed while the ${resource.objectType} is DRAFT.`, {
+    field: name,
+  })
+}
+
+/** Refuses what names a resource that the tenant does not have; of the columns `only`, or of all. */
+export async function checkReferences(
+  uow: Uow,
+  resource: Resource,
+  values: StoredRow,
+  only?: readonly string[],
+): Promise<void> {
+  for (const [name, target] of Object.entries(resource.references ?? {})) {
+    if (only && !only.includes(name)) continue
+    const value = memberOf(values, name)
+    if (value === null || value === undefined) continue
+    const ids = Array.isArray(value)
+      ? value.map((id: unknown, index) => ({ id: String(id), field: `${name}.${index}` }))
+      : [{ id: String(value), field: name }]
+    await requireAll(uow, target(), ids)
+  }
+}
