@@ -1,7 +1,7 @@
 // The aggregator process: configuration, connections, start, and an orderly end.
 import { join } from 'node:path'
 import { collectDefaultMetrics, register } from 'prom-client'
-import { loadConfig } from '../shared/config.ts'
+import { loadConfig } from '../shared/config/config.ts'
 import { isUnavailable } from '../shared/database/driver-errors.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, register } from 'prom-client'
 import { Pool } from 'undici'
 import { createLiveKeys } from '../shared/access/live-keys.ts'
-import { loadConfig } from '../shared/config.ts'
+import { loadConfig } from '../shared/config/config.ts'
 import { openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'

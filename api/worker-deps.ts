@@ -1,7 +1,7 @@
 // What the worker's jobs work with, opened once for all of them.
 import type { Registry } from 'prom-client'
 import { Pool } from 'undici'
-import { loadConfig } from '../shared/config.ts'
+import { loadConfig } from '../shared/config/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { createFailpoints } from '../shared/failpoint.ts'
 import { smtpOf } from '../shared/mail/transport.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { collectDefaultMetrics, register } from 'prom-client'
-import { loadConfig } from '../shared/config.ts'
+import { loadConfig } from '../shared/config/config.ts'
 import { databaseFault, openDatabase } from '../shared/database/database.ts'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { type MailTransport, mailboxTransport, smtpOf } from '../shared/mail/transport.ts'

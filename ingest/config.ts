@@ -1,5 +1,5 @@
 // The gateway's settings, from the environment.
-import { type Config, loadConfig } from '../shared/config.ts'
+import { type Config, loadConfig } from '../shared/config/config.ts'
 
 const NAMES = [
   'HOST',

@@ -1,7 +1,7 @@
 // npm run backup -- <folder> and npm run restore -- <folder>: of an installation of npm start. npm run backup:log and restore:log: of a
 // broker of the operator's own. They end with 0 when all is done.
 import { parseArgs } from 'node:util'
-import { loadConfig } from '../../shared/config.ts'
+import { loadConfig } from '../../shared/config/config.ts'
 import { say } from '../start/screen.ts'
 import { readSettings } from '../start/settings.ts'
 import { backUp } from './backup.ts'

@@ -1,5 +1,5 @@
 // docs/configuration.md, from the one table of settings.
-import { SETTINGS } from '../../shared/config.ts'
+import { SETTINGS } from '../../shared/config/config.ts'
 
 /** The whole page as Markdown. */
 export function configurationPage(): string {

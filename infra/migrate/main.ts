@@ -1,7 +1,7 @@
 // npm run migrate: brings the databases to the schema of this build, where npm start does not. DATABASE_URL is the owner's.
 import { migrateClickHouse } from '../../aggregator/clickhouse/migrate.ts'
 import { prepareJobSchema } from '../../api/jobs/job-schema.ts'
-import { loadConfig } from '../../shared/config.ts'
+import { loadConfig } from '../../shared/config/config.ts'
 import { migrate } from '../../shared/database/migrate.ts'
 
 const config = loadConfig(process.env, ['DATABASE_URL', 'CLICKHOUSE_URL', 'CLICKHOUSE_DATABASE'])

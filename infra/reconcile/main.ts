@@ -2,7 +2,7 @@
 // they agree, 1 when they differ, 2 when it could not be found out.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { loadConfig } from '../../shared/config.ts'
+import { loadConfig } from '../../shared/config/config.ts'
 import { embeddedUrl } from '../start/embedded-url.ts'
 import { roleUrlOf } from '../start/role-url.ts'
 import { readSettings } from '../start/settings.ts'

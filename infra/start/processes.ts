@@ -1,6 +1,6 @@
 // Millrace's own processes as units of the supervisor.
 import { join } from 'node:path'
-import { HOLD_SECRETS } from '../../shared/config.ts'
+import { HOLD_SECRETS } from '../../shared/config/config.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
 import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'

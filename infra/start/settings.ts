@@ -1,6 +1,6 @@
 // What one start is made of: where it keeps its data, which services it brings itself, and who listens where.
 import { resolve } from 'node:path'
-import { loadConfig } from '../../shared/config.ts'
+import { loadConfig } from '../../shared/config/config.ts'
 import type { Logins } from '../../shared/database/logins.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
 import type { Addresses } from './accounts.ts'

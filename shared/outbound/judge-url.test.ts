@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { judgeUrl, OUTBOUND_SETTINGS, outboundPolicy, RefusedAddress } from './judge-url.ts'
 import { isPublicAddress } from './public-address.ts'
 

@@ -1,7 +1,7 @@
 // Whether an address from a tenant may be requested, as far as its text shows. What its name leads to is judged when it is
 // connected to (outbound-request.ts).
 import { BlockList, isIP } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { parseUrl } from '../parse-url.ts'
 import { isPublicAddress } from './public-address.ts'
 

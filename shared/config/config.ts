@@ -1,86 +1,31 @@
 // Every environment variable of every process: its check, its default and what it is for, in one table.
 // docs/configuration.md is generated from here (`npm run docs:config`) and a test holds the two together.
 
-import { isIP } from 'node:net'
-import { parseUrl } from './parse-url.ts'
+import {
+  ConfigFault,
+  choice,
+  folderName,
+  hostAndPort,
+  integer,
+  list,
+  mailAddress,
+  network,
+  optional,
+  schemes,
+  secret,
+  text,
+  url,
+} from './setting-values.ts'
 
 type Setting<T> = { readonly help: string; readonly fallback: string | null; readonly parse: (text: string) => T }
 
-class ConfigFault extends Error {}
-
-const text = (text: string): string => text
-const choice =
-  <const T extends readonly string[]>(...options: T) =>
-  (value: string): T[number] => {
-    if (!options.includes(value)) throw new ConfigFault(`must be one of ${options.join(', ')}`)
-    return value as T[number]
-  }
-const integer =
-  (from: number, to: number) =>
-  (value: string): number => {
-    const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
-    if (!(number >= from && number <= to)) throw new ConfigFault(`must be a whole number from ${from} to ${to}`)
-    return number
-  }
-const url =
-  (...protocols: string[]) =>
-  (value: string): string => {
-    const parsed = parseUrl(value)
-    if (!parsed || !protocols.includes(parsed.protocol))
-      throw new ConfigFault(`must be a URL with ${protocols.join(' or ')}`)
-    return value.replace(/\/$/, '')
-  }
-const folderName = (value: string): string => {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value))
-    throw new ConfigFault('must be letters, digits, dots, dashes and underscores, at most 64')
-  return value
-}
-const list =
-  <T>(parse: (value: string) => T) =>
-  (value: string): readonly T[] =>
-    value === '' ? [] : value.split(',').map(part => parse(part.trim()))
-const secret = (value: string): string => {
-  if (value.length < 32) throw new ConfigFault('must have at least 32 characters')
-  return value
-}
-const schemes = (value: string): string[] => {
-  const list = value.split(',').filter(scheme => scheme !== '')
-  // A private-use scheme is a domain name turned round (RFC 8252 section 7.1), so it has a dot and is nobody else's.
-  if (!list.every(scheme => /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+$/.test(scheme)))
-    throw new ConfigFault('must be schemes like com.example.app')
-  return list
-}
-const mailAddress = (value: string): string => {
-  if (!/^(?:[^<>@"\p{Cc}]*<[^\s<>@",;]+@[^\s<>@",;]+>|[^\s<>@",;]+@[^\s<>@",;]+)$/u.test(value))
-    throw new ConfigFault('must be an address like billing@example.com or Billing <billing@example.com>')
-  return value
-}
-const network = (value: string): string => {
-  const [address = '', bits, ...rest] = value.split('/')
-  const family = isIP(address)
-  const most = family === 6 ? 128 : 32
-  if (family === 0 || rest.length > 0 || (bits !== undefined && !(/^[0-9]{1,3}$/.test(bits) && Number(bits) <= most)))
-    throw new ConfigFault('must be addresses or networks like 10.0.0.5 or 10.0.0.0/8')
-  return value
-}
-const hostAndPort = (value: string): string => {
-  const port = /:([0-9]{1,5})$/.exec(value)?.[1]
-  const url = parseUrl(`http://${value}`)
-  if (port === undefined || Number(port) > 65_535 || url === null || /[/?#@*\\]/.test(value))
-    throw new ConfigFault('must be hosts with their port, like files.internal:8443 or [fd00::5]:443')
-  return `${url.hostname}:${Number(port)}`
-}
-const optional =
-  <T>(parse: (value: string) => T) =>
-  (value: string): T | null =>
-    value === '' ? null : parse(value)
 const setting = <T>(help: string, fallback: string | null, parse: (text: string) => T): Setting<T> => ({
   help,
   fallback,
   parse,
 })
 
-/** A fallback of null means that the variable is required by the processes that ask for it. */
+/** A fallback of null means that the variable is required by the processes that use it. */
 export const SETTINGS = {
   DATA_DIR: setting('Where the embedded services, the aggregator index and credentials.json live.', '.local', text),
   PORT_BASE: setting('First port; api +0, identity +1, ingest +2, then the rest.', '8080', integer(1, 65_000)),
