@@ -27,7 +27,10 @@ function givenOf(table: TenantColumns, rows: readonly ManyRow[], apart?: string)
   if (apart === undefined || !rows.every(row => apart in row))
     return { from: sql`${records(rows)} as given`, values: columns => columns.map(own) }
   const small = rows.map(({ [apart]: _apart, ...row }) => row)
-  const values = rows.map((row, place) => sql`(${sql.raw(String(place + 1))}, ${JSON.stringify(row[apart])}::jsonb)`)
+  const column = getTableColumns(table)[apart]
+  const values = rows.map(
+    (row, place) => sql`(${sql.raw(String(place + 1))}, ${column?.mapToDriverValue(row[apart])}::jsonb)`,
+  )
   return {
     from: sql`${records(small)} with ordinality as given
       join (values ${sql.join(values, sql`, `)}) as apart (place, value) on apart.place = given.ordinality`,

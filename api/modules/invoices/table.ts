@@ -5,8 +5,8 @@ import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
 import type { ChargeGrant } from './charge-grants.ts'
 import type { CreditTerms } from './credits/schema.ts'
 import type { OneOffTerms } from './one-off/schema.ts'
-import type { InvoiceContent } from './schema.ts'
 import type { PaymentStatus } from './settlement/settlement.ts'
+import { invoiceContent } from './stored-content.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 
@@ -84,7 +84,7 @@ export const invoices = pgTable('invoices', {
   one_off: wireJson<OneOffTerms>(),
   /** What an on-demand charge bills; null for others. */
   on_demand: wireJson<OnDemandTerms>(),
-  content: wireJson<InvoiceContent>().notNull(),
+  content: invoiceContent().notNull(),
   /** What its charges grant to wallets; not shown. */
   grants: wireJson<readonly ChargeGrant[]>().notNull(),
   inputs_hash: text().notNull(),

@@ -141,7 +141,7 @@ export const CHARGED_NOTHING = sql`(v.combined_into_id is not null or
     select from invoice_lines l
     where l.platform_id = v.platform_id and l.environment = v.environment and l.invoice_id = v.id
       and (l.amount_excluding_tax <> 0 or l.amount_including_tax <> 0)))
-  and not v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]')`
+  and not (v.content @? '$.periods[*].groups[*].lines[*].details.wallet_balances[*]' or v.content @? '$.paid_by_credits'))`
 
 /** Whether an invoice `v` of a subscription is issued: by itself, or with those of other subscriptions. */
 export const IS_ISSUED = sql`(v.status = 'FINAL' or v.combined_into_id is not null)`

@@ -74,13 +74,23 @@ test('a FINAL invoice takes what changes no amount: custom fields, how to pay, a
   const refused = await refresh('TAX_RATES')
   expect([refused.status, refused.body['code'], refused.body['field']]).toEqual([400, 'INVALID_OPERATION', 'types'])
   await expect(
-    api.sql(`update invoices set content = jsonb_set(content, '{periods,0,amount_excluding_tax,quantity}', '"1"')
-      where id = '${issued['id']}'`),
+    api.sql(`update invoices set content = jsonb_set(content, '{periods}', '[]') where id = '${issued['id']}'`),
   ).rejects.toThrow(/FINAL/)
   await expect(
     api.sql(`update invoices set content = jsonb_set(content, '{tax_categories,0,tax_amount,quantity}', '"1"')
       where id = '${issued['id']}'`),
   ).rejects.toThrow(/FINAL/)
+})
+
+test('of a FINAL invoice whose periods are not packed, as they once were stored, only what they show of tax may differ', async () => {
+  const issued = (line: Row) => ({ tax_categories: [], periods: [{ groups: [{ lines: [line] }], tax_categories: [] }] })
+  const isSame = async (line: Row) => {
+    const before = issued({ amount: '1', tax_categories: [] })
+    const [row] = await api.sql('select issued_content($1) = issued_content($2) as same', [before, issued(line)])
+    return row?.['same']
+  }
+  expect(await isSame({ amount: '1', tax_categories: [{ percentage: '0' }] })).toBe(true)
+  expect(await isSame({ amount: '2', tax_categories: [] })).toBe(false)
 })
 
 test('a partial exemption is one summary of 0 % beside the rate, on new invoices and by refresh on an issued one', async () => {
@@ -96,14 +106,14 @@ test('a partial exemption is one summary of 0 % beside the rate, on new invoices
     status: 'ACTIVE',
     organization: { legal_name: 'Acme', registered_address: us },
   })
-  const oneOff = async (sales_tax_percentage: string) => {
+  const oneOff = async (sales_tax_percentage: string, lines = 1) => {
+    const amount = { quantity: String(100 / lines), currency: 'EUR' }
+    const line = { pricing_name: 'Work', pricing_type: 'FIXED', pricing_band: { amount } }
     const { id } = await succeed(tenant, 'POST', '/v1/invoices', {
       customer_id: customer,
       billing_entity_id: entity,
       sales_tax_percentage,
-      lines: [
-        { pricing_name: 'Work', pricing_type: 'FIXED', pricing_band: { amount: { quantity: '100', currency: 'EUR' } } },
-      ],
+      lines: Array.from({ length: lines }, () => line),
     })
     return `/v1/invoices/${id}`
   }
@@ -112,8 +122,9 @@ test('a partial exemption is one summary of 0 % beside the rate, on new invoices
       (tax: Row) => `${tax['percentage']} % of ${tax['base_amount'].quantity}: ${tax['tax_amount'].quantity}`,
     )
   // Issued with the percentage of the whole, before the exemption was known as one.
-  const issued = await oneOff('12.6')
-  expect(summaries(await succeed(tenant, 'PATCH', issued, { status: 'FINAL' }))).toEqual(['12.6 % of 100.00: 12.60'])
+  const [issued, long] = [await oneOff('12.6'), await oneOff('12.6', 4)]
+  for (const each of [issued, long])
+    expect(summaries(await succeed(tenant, 'PATCH', each, { status: 'FINAL' }))).toEqual(['12.6 % of 100.00: 12.60'])
   await succeed(tenant, 'PATCH', `/v1/customers/${customer}`, {
     organization: { legal_name: 'Acme', registered_address: us, tax_exempt_percentage: '40' },
   })
@@ -128,6 +139,33 @@ test('a partial exemption is one summary of 0 % beside the rate, on new invoices
   }
   // The tax as it is shown now is verified too.
   expect(await succeed(tenant, 'POST', `${issued}/verify`)).toMatchObject({ identical: true, differences: [] })
+
+  // The periods of a long one are packed, and the text stays as it was issued, whatever they show of their tax now.
+  const id = long.split('/').at(-1)
+  const stored = async () => {
+    const [row] = await api.sql('select content from invoices where id = $1', [id])
+    return row?.['content']
+  }
+  const { periods: packed, tax_shares: none } = await stored()
+  expect([typeof packed, none]).toEqual(['string', undefined])
+  const split = await succeed(tenant, 'POST', `${long}/refresh`, { types: ['TAX_RATES'] })
+  expect(summaries(split)).toEqual(parts)
+  const { tax_shares, ...after } = await stored()
+  expect(after.periods).toBe(packed)
+  expect(tax_shares[0].groups[0].lines).toHaveLength(4)
+  const shown = await succeed(tenant, 'GET', long)
+  expect(shown['periods']).toEqual(split['periods'])
+  for (const line of shown['periods'][0].groups[0].lines)
+    expect(summaries(line)).toEqual(['21 % of 15.00: 3.15', '0 % of 10.00: 0.00'])
+  expect(await succeed(tenant, 'POST', `${long}/verify`)).toMatchObject({ identical: true, differences: [] })
+  for (const other of [
+    `'"${packed.replace(/.=*$/, 'A')}"'`,
+    `'[]'`,
+    `(select content -> 'periods' from invoices where id <> '${id}' limit 1)`,
+  ])
+    await expect(
+      api.sql(`update invoices set content = jsonb_set(content, '{periods}', ${other}) where id = '${id}'`),
+    ).rejects.toThrow(/FINAL/)
 })
 
 test('PATCH beside refresh: neither undoes the other, and beside FINAL a note is on the invoice or its PATCH is refused', async () => {

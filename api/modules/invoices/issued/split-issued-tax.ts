@@ -9,6 +9,7 @@ import { taxCategories } from '../document/build-document.ts'
 import { taxShares } from '../document/lay-out.ts'
 import { rateOfAmounts } from '../document/local-amounts.ts'
 import type { InvoiceContent } from '../schema.ts'
+import { withTaxShares } from '../stored-content.ts'
 
 type Issued = { readonly content: InvoiceContent; readonly currency: string }
 
@@ -60,15 +61,16 @@ export function splitIssuedTax({ content, currency }: Issued, decision: TaxDecid
   return {
     ...content,
     tax_categories: taxCategories(amounts, rateOfAmounts(content.tax_summary.local_amounts)),
-    periods: content.periods.map(period => ({
-      ...period,
-      tax_categories: sharesOf(linesOfContent({ periods: [period] })),
-      groups: period.groups.map(group => ({
-        ...group,
-        tax_categories: sharesOf(group.lines),
-        lines: group.lines.map(line => ({ ...line, tax_categories: sharesOf([line]) })),
+    periods: withTaxShares(
+      content.periods,
+      content.periods.map(period => ({
+        tax_categories: sharesOf(linesOfContent({ periods: [period] })),
+        groups: period.groups.map(({ lines }) => ({
+          tax_categories: sharesOf(lines),
+          lines: lines.map(line => sharesOf([line])),
+        })),
       })),
-    })),
+    ),
   }
 }
 

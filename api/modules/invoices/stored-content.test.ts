@@ -1,0 +1,91 @@
+import { brotliDecompressSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { exampleInputs, exampleInvoices, recurring } from '../billing/testing/example-inputs.ts'
+import type { InvoiceContent } from './schema.ts'
+import { contentOf, storedContent, type TaxShares, withTaxShares } from './stored-content.ts'
+
+function contentWith(lines: number): InvoiceContent {
+  const items = Array.from({ length: lines }, () => recurring('10'))
+  const [invoice] = exampleInvoices(exampleInputs({ start: '2026-01-01T00:00:00Z', items }), 1)
+  return invoice?.content ?? expect.unreachable()
+}
+const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value))
+const storedOf = (content: InvoiceContent) => JSON.parse(storedContent(content))
+const others = (content: InvoiceContent): InvoiceContent => ({ ...content, notes: ['Another'] })
+/** As if no tax were shown on any of them. */
+const untaxed = (content: InvoiceContent): TaxShares =>
+  content.periods.map(({ groups }) => ({
+    tax_categories: [],
+    groups: groups.map(({ lines }) => ({ tax_categories: [], lines: lines.map(() => []) })),
+  }))
+
+test.each<[string, InvoiceContent, 'object' | 'string']>([
+  ['without lines', { ...contentWith(1), periods: [] }, 'object'],
+  ['of one line', contentWith(1), 'string'],
+  ['of forty lines', contentWith(40), 'string'],
+])('content %s is read as it was stored', (_name, content, kind) => {
+  const stored = storedOf(content)
+  expect(typeof stored.periods).toBe(kind)
+  expect(contentOf(stored)).toEqual(asJson(content))
+})
+
+test('what is packed is its JSON, and takes less than half of it', () => {
+  const { periods } = contentWith(40)
+  const { periods: packed } = storedOf({ ...contentWith(1), periods })
+  expect(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()).toBe(JSON.stringify(periods))
+  expect(packed.length).toBeLessThan(JSON.stringify(periods).length / 2)
+})
+
+test('periods that were read are stored as they were, packed or not', () => {
+  const content = contentWith(40)
+  const packed = storedOf(content)
+  // As another version of Brotli might have packed it: the same value, and another text.
+  const text = { ...packed, periods: PACKED_EMPTY }
+  expect(storedOf(others(contentOf(text))).periods).toBe(PACKED_EMPTY)
+  // As the program wrote it before anything was packed.
+  const whole = asJson(content)
+  expect(storedOf(others(contentOf(whole)))).toEqual(others(whole))
+})
+const PACKED_EMPTY = 'iwCAW10D'
+
+test('other shares of tax stand beside what is packed, and within what is not', () => {
+  const content = contentWith(40)
+  const packed = storedOf(content)
+  const read = contentOf(packed)
+  const split = { ...read, periods: withTaxShares(read.periods, untaxed(read)) }
+  const stored = storedOf(split)
+  expect(stored).toEqual({ ...packed, tax_shares: untaxed(content) })
+  const again = contentOf(stored)
+  expect(again).toEqual(split)
+  expect(again.periods[0]?.groups[0]?.lines[0]?.tax_categories).toEqual([])
+  // Read, changed otherwise, and stored once more.
+  expect(storedOf(others(again))).toEqual(others(stored))
+  const whole = contentOf(asJson(content))
+  expect(storedOf({ ...whole, periods: withTaxShares(whole.periods, untaxed(whole)) })).toEqual(asJson(split))
+})
+
+test('shares of tax of periods that were never stored are packed with them', () => {
+  const content = contentWith(40)
+  const split = { ...content, periods: withTaxShares(content.periods, untaxed(content)) }
+  const stored = storedOf(split)
+  expect(stored).not.toHaveProperty('tax_shares')
+  expect(contentOf(stored)).toEqual(asJson(split))
+})
+
+test('what is packed says whether credits paid usage, and a reader is not shown that', () => {
+  const content = contentWith(40)
+  const [period = expect.unreachable()] = content.periods
+  const [group = expect.unreachable()] = period.groups
+  const [line = expect.unreachable(), ...rest] = group.lines
+  const paid = { ...line, details: { ...line.details, wallet_balances: [{}] } }
+  const periods = asJson([{ ...period, groups: [{ ...group, lines: [...rest, paid] }] }]) as InvoiceContent['periods']
+  expect(storedOf(content)).not.toHaveProperty('paid_by_credits')
+  const stored = storedOf({ ...content, periods })
+  expect(stored).toMatchObject({ paid_by_credits: true })
+  expect(contentOf(stored)).not.toHaveProperty('paid_by_credits')
+})
+
+test('a list reads it without periods', () => {
+  const { periods: _periods, ...listed } = storedOf(contentWith(40))
+  expect(contentOf(listed)).toEqual(listed)
+})

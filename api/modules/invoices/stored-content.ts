@@ -1,0 +1,78 @@
+// The content of an invoice as it is stored. Its periods are nearly all of its size, and no statement looks into them. Where they are
+// long they are one packed text: PostgreSQL would take ten times as long to parse and compress them.
+import { customType } from 'drizzle-orm/pg-core'
+import { packJson, unpackJson } from '../../../shared/packed-json.ts'
+import type { InvoiceContent, TaxShareView } from './schema.ts'
+
+type Periods = InvoiceContent['periods']
+
+/** How tax is shown on each period, on its groups and on their lines. */
+export type TaxShares = readonly {
+  readonly tax_categories: TaxShareView[]
+  readonly groups: readonly {
+    readonly tax_categories: TaxShareView[]
+    readonly lines: readonly TaxShareView[][]
+  }[]
+}[]
+
+type Stored = {
+  /** A text where they are packed. */
+  readonly periods: Periods | string
+  /** What packed periods of a FINAL invoice show of their tax now: the text itself never changes (`protect_final_invoice`). */
+  readonly tax_shares?: TaxShares
+}
+
+/** What a statement asks of packed periods: whether credits paid usage. */
+const PAID_BY_CREDITS = 'paid_by_credits'
+
+/** How these very periods are stored: those of a FINAL invoice must keep their form, whatever else of its content changes. */
+const storedAs = new WeakMap<Periods, Stored>()
+
+/** The periods with other shares of tax; those of a stored invoice remain stored as they are, with the shares beside them. */
+export function withTaxShares(periods: Periods, shares: TaxShares): Periods {
+  const made = periods.map((period, place) => {
+    const own = shares[place]
+    if (!own) return period
+    const groups = period.groups.map((group, at) => {
+      const { tax_categories = group.tax_categories, lines = [] } = own.groups[at] ?? {}
+      const shown = group.lines.map((line, order) => ({ ...line, tax_categories: lines[order] ?? line.tax_categories }))
+      return { ...group, tax_categories, lines: shown }
+    })
+    return { ...period, tax_categories: own.tax_categories, groups }
+  })
+  const before = storedAs.get(periods)
+  if (before)
+    storedAs.set(made, typeof before.periods === 'string' ? { ...before, tax_shares: shares } : { periods: made })
+  return made
+}
+
+const isPaidByCredits = (periods: Periods): boolean =>
+  periods.some(({ groups }) =>
+    groups.some(({ lines }) => lines.some(({ details }) => (details.wallet_balances ?? []).length > 0)),
+  )
+
+/** The JSON that is stored of it. */
+export function storedContent({ periods, ...content }: InvoiceContent): string {
+  const stored = storedAs.get(periods) ?? { periods: packJson(JSON.stringify(periods)) ?? periods }
+  storedAs.set(periods, stored)
+  const marked = typeof stored.periods === 'string' && isPaidByCredits(periods) ? { [PAID_BY_CREDITS]: true } : {}
+  return JSON.stringify({ ...content, ...marked, ...stored })
+}
+
+/** The content of what is stored of it, which a list reads without its periods. */
+export function contentOf(value: unknown): InvoiceContent {
+  // Written by `storedContent`, or by the program before it.
+  const stored = value as Omit<InvoiceContent, 'periods'> & Partial<Stored> & { [PAID_BY_CREDITS]?: true }
+  const { periods, tax_shares, [PAID_BY_CREDITS]: _marked, ...content } = stored
+  if (periods === undefined) return content as InvoiceContent
+  const kept = typeof periods === 'string' ? (unpackJson(periods) as Periods) : periods
+  storedAs.set(kept, { periods })
+  return { ...content, periods: tax_shares ? withTaxShares(kept, tax_shares) : kept }
+}
+
+/** The column of it. */
+export const invoiceContent = customType<{ data: InvoiceContent; driverData: unknown }>({
+  dataType: () => 'jsonb',
+  toDriver: storedContent,
+  fromDriver: contentOf,
+})
