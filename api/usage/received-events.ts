@@ -34,7 +34,8 @@ export async function receivedEvents(
     client,
     `SELECT ${RECORD_COLUMNS} FROM usage_records_by_time FINAL
      WHERE ${filter.scope} AND repeat = 0 AND received_at >= ${instantSql(filter, start)} AND received_at < ${instantSql(filter, end)} AND deleted = 0
-     ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1`,
+     ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
+       ignore_data_skipping_indices = 'by_deleted'`,
     filter.params,
   )
   return rows.map(recordOf)

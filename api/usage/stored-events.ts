@@ -58,8 +58,8 @@ type Content = [
 const contentSql = (differs: string): string => `toJSONString((reference, subscription, value_references,
   arrayMap(quantity -> toString(quantity), value_quantities), value_currencies, properties, log_partition, toString(log_seq), log_line,
   ${differs})) AS content`
-export const EVENT_REPEAT = 'toUInt64(0) AS repeat'
-export const DUPLICATE_REPEAT = `log_seq * ${LINES_MAX} + log_line AS repeat`
+const EVENT_REPEAT = 'toUInt64(0) AS repeat'
+const DUPLICATE_REPEAT = `log_seq * ${LINES_MAX} + log_line AS repeat`
 /** What usage_records_by_time has as columns, of usage_events and of usage_duplicates. */
 export const EVENT_EXTRAS = `deleted, ${EVENT_REPEAT}, ${contentSql('0')}`
 export const DUPLICATE_EXTRAS = `toUInt8(0) AS deleted, ${DUPLICATE_REPEAT}, ${contentSql('content_differs')}`

@@ -73,6 +73,9 @@ export function createClickHouse(
 /** Whether ClickHouse gave a question up for the time it took. */
 export const isTooLong = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '159'
 
+/** Whether ClickHouse did not read because it would have read more rows than the question allows. */
+export const isTooManyRows = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '158'
+
 const PING_MS = 2_500
 
 /** Why ClickHouse does not answer, for readiness; null when it does. Takes at most 2.5 s. */

@@ -48,10 +48,29 @@ test('a list that was short is known to be, whatever time it is about, until it 
 
 test('how much time so many events take is estimated from the list that was read last, with a margin', () => {
   const paces = createPaces()
-  expect(paces.of(tenant('LIVE'), {}, 10)).toBe(null)
-  paces.note(tenant('LIVE'), { from: instantOf(5) }, { events: 1_000, ms: 60_000 })
-  expect(paces.of(tenant('LIVE'), {}, 500)).toBe(33_000)
-  expect(paces.of(tenant('TEST'), {}, 500)).toBe(null)
-  paces.note(tenant('LIVE'), {}, { events: 100, ms: -5 })
-  expect(paces.of(tenant('LIVE'), {}, 500)).toBe(0)
+  const list = { filter: {}, cursor: false }
+  expect(paces.of(tenant('LIVE'), list, 500)).toBe(null)
+  paces.note(tenant('LIVE'), { ...list, filter: { from: instantOf(5) } }, { events: 1_000, ms: 60_000 })
+  expect(paces.of(tenant('LIVE'), list, 500)).toEqual({ ms: 33_000 })
+  expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 30_000 })
+  expect(paces.of(tenant('TEST'), list, 500)).toBe(null)
+  expect(paces.of(tenant('LIVE'), { ...list, cursor: true }, 500)).toBe(null)
+  // Events of the future.
+  paces.note(tenant('LIVE'), list, { events: 100, ms: -5 })
+  expect(paces.of(tenant('LIVE'), list, 500)).toEqual({ ms: 100 })
+  paces.note(tenant('LIVE'), list, 'ALL')
+  expect(paces.of(tenant('LIVE'), list, 500)).toBe('ALL')
+})
+
+test('a list whose time holds too much else is not asked by time again until twenty lists later', () => {
+  const paces = createPaces()
+  const list = { filter: { meterReference: 'rare' }, cursor: false }
+  paces.note(tenant('LIVE'), list, 'FAR')
+  for (let each = 0; each < 20; each += 1) {
+    expect(paces.of(tenant('LIVE'), list, 50)).toBe('FAR')
+    paces.note(tenant('LIVE'), list, { events: 50, ms: 1_000 })
+  }
+  expect(paces.of(tenant('LIVE'), list, 50)).toBe(null)
+  paces.note(tenant('LIVE'), list, { events: 50, ms: 1_000 })
+  expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 10_000 })
 })

@@ -1,33 +1,59 @@
-// How much time lies between two events of a list: a deep page looks through the time that its place needs at this pace, and a tenth
-// more. Where the memory is wrong, a list asks once more; its answer is the same.
+// How much time lies between two events of a list, as it was when the list was read last: a page looks through the time that its place
+// needs at this pace, and some more. Where the memory is wrong, a list asks once more; its answer is the same.
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { EventFilter } from './sources.ts'
 
 const ENTRIES_MAX = 10_000
+/** Few events come less evenly than many; looking through ten times as much for them costs next to nothing. */
+const FEW = 500
+const MARGIN_OF_FEW = 10
 const MARGIN = 1.1
+const LEAST_MS = 100
+/** A list whose events lie too far from each other to be looked through is not asked by time so many times; it may change. */
+const FAR_TIMES = 20
+
+/** ALL: there were too few events to fill a page. FAR: the time of a page holds too many others. */
+export type Expected = { readonly ms: number } | 'ALL' | 'FAR'
+/** `cursor`: of a list that is read on from somewhere. */
+export type List = { readonly filter: EventFilter; readonly cursor: boolean }
 
 export type Paces = {
   /** In how much time so many events are expected; null when that is not known. */
-  of(tenant: Tenant, filter: EventFilter, events: number): number | null
-  note(tenant: Tenant, filter: EventFilter, seen: { readonly events: number; readonly ms: number }): void
+  of(tenant: Tenant, list: List, events: number): Expected | null
+  note(tenant: Tenant, list: List, seen: { readonly events: number; readonly ms: number } | 'ALL' | 'FAR'): void
 }
+
+type Known = { readonly msPerEvent: number } | 'ALL' | { far: number }
 
 /** Knows of none yet, and of 10,000 lists at most; the oldest are forgotten first. */
 export function createPaces(): Paces {
-  const known = new Map<string, number>()
+  const known = new Map<string, Known>()
   const keyOf = (
     { platformId, environment }: Tenant,
-    { from: _from, before: _before, ...filter }: EventFilter,
-  ): string => JSON.stringify([platformId, environment, filter])
+    { filter: { from: _from, before: _before, ...filter }, cursor }: List,
+  ): string => JSON.stringify([platformId, environment, cursor, filter])
+  const knownOf = (seen: Parameters<Paces['note']>[2]): Known => {
+    if (seen === 'FAR') return { far: FAR_TIMES }
+    return seen === 'ALL' ? seen : { msPerEvent: Math.max(0, seen.ms) / seen.events }
+  }
   return {
-    of: (tenant, filter, events) => {
-      const pace = known.get(keyOf(tenant, filter))
-      return pace === undefined ? null : Math.ceil(pace * events * MARGIN)
+    of: (tenant, list, events) => {
+      const pace = known.get(keyOf(tenant, list)) ?? null
+      if (pace === null || pace === 'ALL') return pace
+      if ('msPerEvent' in pace) {
+        const margin = events < FEW ? MARGIN_OF_FEW : MARGIN
+        return { ms: Math.max(LEAST_MS, Math.ceil(pace.msPerEvent * events * margin)) }
+      }
+      pace.far -= 1
+      return pace.far >= 0 ? 'FAR' : null
     },
-    note: (tenant, filter, { events, ms }) => {
-      const key = keyOf(tenant, filter)
+    note: (tenant, list, seen) => {
+      const key = keyOf(tenant, list)
+      const before = known.get(key)
+      // Until it is asked by time again, only that can tell.
+      if (typeof before === 'object' && 'far' in before && before.far >= 0 && seen !== 'FAR') return
       known.delete(key)
-      known.set(key, Math.max(0, ms) / events)
+      known.set(key, knownOf(seen))
       for (const oldest of known.keys()) {
         if (known.size <= ENTRIES_MAX) break
         known.delete(oldest)

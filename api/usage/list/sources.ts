@@ -2,7 +2,7 @@
 import { eventHash } from '../../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Instant } from '../../../shared/time.ts'
-import { DUPLICATE_EXTRAS, DUPLICATE_REPEAT, EVENT_EXTRAS, EVENT_REPEAT } from '../stored-events.ts'
+import { DUPLICATE_EXTRAS, EVENT_EXTRAS } from '../stored-events.ts'
 import { byCustomer, instantSql, type UsageFilter } from '../usage-sql.ts'
 
 export type EventFilter = {
@@ -16,21 +16,25 @@ export type EventFilter = {
   readonly before?: Instant | undefined
 }
 
-/** `extras`: the columns of a record that not every table has, as expressions. */
+/**
+ * `extras`: the columns of a record that not every table has, as expressions. `stretches`: of a table in order of time, the conditions of
+ * each part of it that is; a record that matches has at least one version there, before versions are put together.
+ */
 export type Source = {
   readonly table: string
   readonly extras: string
-  readonly repeat: string
   readonly where: string
+  readonly stretches: readonly string[]
 }
 
-/** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
-export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
-  const { customerKeys, meterReference, reference, deleted, duplicate, from, before } = events
-  const { platformId, environment } = tenant
-  const where = [
-    filter.scope,
-    ...(customerKeys ? [byCustomer(filter, customerKeys)] : []),
+/** Whether what matches may be rare among its neighbours. An index of the table passes over those that do not match. */
+export const isSparse = ({ meterReference, deleted, duplicate }: EventFilter): boolean =>
+  meterReference !== undefined || deleted === true || duplicate === true
+
+/** Conditions on what is the same in every version of a record. */
+function unchanging(filter: UsageFilter, { platformId, environment }: Tenant, events: EventFilter): string[] {
+  const { meterReference, reference, from, before } = events
+  return [
     ...(meterReference === undefined ? [] : [`meter_reference = ${filter.bind(meterReference, 'String')}`]),
     ...(reference === undefined
       ? []
@@ -38,23 +42,34 @@ export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilt
     ...(from === undefined ? [] : [`timestamp >= ${instantSql(filter, from)}`]),
     ...(before === undefined ? [] : [`timestamp < ${instantSql(filter, before)}`]),
   ]
+}
+
+/** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
+export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
+  const { customerKeys, reference, deleted, duplicate } = events
+  const own = unchanging(filter, tenant, events)
+  const customers = customerKeys ? [byCustomer(filter, customerKeys)] : []
   const state = deleted === undefined ? [] : [`deleted = ${deleted ? 1 : 0}`]
-  const all = (...more: string[]): string => [...where, ...more].join(' AND ')
+  const all = (...more: string[]): string => [filter.scope, ...customers, ...own, ...more].join(' AND ')
   // In order of time, of a platform or of a customer; a reference is found by an index of what events and repeats are.
   if (reference === undefined) {
     const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'repeat = 0']
+    // A version that is not deleted says nothing; one that is outranks all others (aggregator/steps/rows.ts).
+    const always = [...own, ...(deleted === true ? state : []), ...kind]
+    const each = customerKeys && [...new Set(customerKeys)]
+    const stretches = each?.map(key => [`customer_key = ${filter.bind(key, 'String')}`]) ?? [[]]
     return [
       {
         table: customerKeys === undefined ? 'usage_records_by_time' : 'usage_records_by_customer',
         extras: 'deleted, repeat, content',
-        repeat: 'repeat',
         where: all(...state, ...kind),
+        stretches: stretches.map(stretch => [filter.scope, ...stretch, ...always].join(' AND ')),
       },
     ]
   }
-  const own = { table: 'usage_events', extras: EVENT_EXTRAS, repeat: EVENT_REPEAT, where: all(...state) }
-  const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, repeat: DUPLICATE_REPEAT, where: all() }
-  if (duplicate === false || (deleted === true && duplicate === undefined)) return [own]
+  const first = { table: 'usage_events', extras: EVENT_EXTRAS, where: all(...state), stretches: [] }
+  const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, where: all(), stretches: [] }
+  if (duplicate === false || (deleted === true && duplicate === undefined)) return [first]
   if (duplicate === true) return [deleted === true ? { ...repeats, where: all('0') } : repeats]
-  return [own, repeats]
+  return [first, repeats]
 }

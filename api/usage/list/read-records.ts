@@ -1,0 +1,130 @@
+// Statements over the tables of records: which records, or where they stand, in a list's order.
+import type { Tenant } from '../../../shared/tenant.ts'
+import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { type Beyond, beyondSql, NEWEST_FIRST, OLDEST_FIRST } from '../event-cursor.ts'
+import { FEW_ROWS, RECORD_COLUMNS, type RecordRow, recordOf, type StoredEvent } from '../stored-events.ts'
+import { tenantFilter, type UsageFilter } from '../usage-sql.ts'
+import { WHOLE_MAX } from './short-lists.ts'
+import { type EventFilter, isSparse, type Source, sourcesOf } from './sources.ts'
+
+/** From here on the rows of a page are read whole only once it is known which they are; the engine does so by itself up to 10,000. */
+const DEEP = 10_000
+/** A statement that takes longer is given up, and the refusal says to narrow the list. */
+const EXECUTION_SECONDS_MAX = 20
+/** A time is read only when it was thought to hold few; when it holds more rows than this, it is not read. */
+const ROWS_OF_A_TIME_MAX = 300_000
+
+/** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */
+export const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, max_execution_time = ${EXECUTION_SECONDS_MAX}`
+/** An index of what never changes may be used before versions are put together. Whether a record is deleted changes. */
+export const WITH_INDEXES = `${SETTINGS}, use_skip_indexes_if_final = 1, ignore_data_skipping_indices = 'by_deleted'`
+const WITHOUT_INDEXES = `${SETTINGS}, use_skip_indexes_if_final = 0`
+
+/**
+ * How much is looked through. TIME: what `filter` allows and no more, as far as that is few rows. REACH: the time that holds so many
+ * rows which may match. ALL: whatever `filter` allows.
+ */
+export type Extent = 'TIME' | 'ALL' | { readonly reach: number }
+export type Reading = {
+  readonly filter: EventFilter
+  readonly limit: number
+  readonly offset: number
+  readonly beyond?: Beyond
+  readonly extent: Extent
+}
+
+export async function readRecords(client: ClickHouseClient, tenant: Tenant, page: Reading): Promise<StoredEvent[]> {
+  return (await readRows<RecordRow>(client, tenant, { page, shown: RECORD_COLUMNS })).map(recordOf)
+}
+
+/** As readRecords, of all of the time, with how many match, up to one more than WHOLE_MAX; null when there is none. */
+export async function readCounted(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  page: Omit<Reading, 'extent'>,
+): Promise<{ events: StoredEvent[]; total: number } | null> {
+  const shown = `${RECORD_COLUMNS}, total`
+  const of = { page: { ...page, extent: 'ALL' as const }, shown, counted: true as const }
+  const rows = await readRows<[...RecordRow, string]>(client, tenant, of)
+  const [first] = rows
+  if (!first) return null
+  return { events: rows.map(row => recordOf(row.slice(0, TOTAL_AT) as RecordRow)), total: Number(first[TOTAL_AT]) }
+}
+const TOTAL_AT = 8
+
+/** Whether as many rows as `reach` may match; where fewer do, all of them were looked at. */
+export async function reaches(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  { filter: events, beyond, reach }: Pick<Reading, 'filter' | 'beyond'> & { readonly reach: number },
+): Promise<boolean> {
+  const filter = tenantFilter(tenant)
+  const sources = sourcesOf(filter, tenant, events)
+  const further = beyond ? furtherSql(filter, beyond) : ''
+  const near = sources.map(source => nearestRows(source, { further, side: beyond?.side ?? 'OLDER', reach }))
+  const sql = `SELECT count() >= ${reach} FROM (${near.join(' UNION ALL ')}) ${SETTINGS}`
+  const rows = await selectRows<[number]>(client, sql, filter.params, FEW_ROWS)
+  return rows[0]?.[0] === 1
+}
+
+function furtherSql(filter: UsageFilter, beyond: Beyond): string {
+  const { time, further } = beyondSql(filter, beyond)
+  return ` AND ${time} AND ${further}`
+}
+
+type Near = { readonly further: string; readonly side: Beyond['side']; readonly reach: number }
+
+/** The times of the nearest rows that may match, of which several may be versions of one record. */
+function nearestRows({ table, stretches }: Source, { further, side, reach }: Near): string {
+  const nearest = `ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${reach}`
+  const each = stretches.map(where => `(SELECT timestamp FROM ${table} WHERE ${where}${further} ${nearest})`)
+  return each.length === 1 ? each.join('') : `(SELECT timestamp FROM (${each.join(' UNION ALL ')}) ${nearest})`
+}
+
+/** The condition that a record is as near as so many rows are which may match. */
+function withinReach(source: Source, sparse: boolean, near: Near): string {
+  const rows = nearestRows(source, near)
+  // Far from each other, they are read one by one.
+  if (sparse) return ` AND timestamp IN ${rows}`
+  const [bound, last] = near.side === 'OLDER' ? ['>=', 'minOrNull'] : ['<=', 'maxOrNull']
+  return ` AND timestamp ${bound} (SELECT ${last}(timestamp) FROM ${rows})`
+}
+
+async function readRows<Row extends readonly unknown[]>(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  of: {
+    readonly page: Reading
+    readonly shown: string
+    readonly counted?: true
+  },
+): Promise<Row[]> {
+  const { page, shown, counted } = of
+  const { extent, limit, offset, beyond } = page
+  const filter = tenantFilter(tenant)
+  const side = beyond?.side ?? 'OLDER'
+  const order = side === 'NEWER' ? OLDEST_FIRST : NEWEST_FIRST
+  const further = beyond ? furtherSql(filter, beyond) : ''
+  const limits = `LIMIT ${filter.bind(limit, 'UInt32')} OFFSET ${filter.bind(offset, 'UInt32')}`
+  const most = filter.bind(limit + offset, 'UInt32')
+  const sparse = isSparse(page.filter)
+  const sources = sourcesOf(filter, tenant, page.filter).map(source => {
+    const near = typeof extent === 'object' ? withinReach(source, sparse, { further, side, reach: extent.reach }) : ''
+    const { table, extras, where } = source
+    return `SELECT id_hash, customer_key, meter_reference, timestamp, received_at, ${extras} FROM ${table} FINAL WHERE ${where}${further}${near} ORDER BY ${order}`
+  })
+  const [only = ''] = sources
+  const all = counted
+    ? `SELECT *, count() OVER () AS total FROM (${only} LIMIT ${WHOLE_MAX + 1}) ORDER BY ${order}`
+    : only
+  const sql =
+    sources.length === 1
+      ? `SELECT ${shown} FROM (${all} ${limits})`
+      : `SELECT ${shown} FROM (${sources.map(each => `(${each} LIMIT ${most})`).join(' UNION ALL ')})
+         ORDER BY ${order} ${limits}`
+  const settings = extent === 'ALL' ? WITH_INDEXES : WITHOUT_INDEXES
+  const bound = extent === 'TIME' ? `, max_rows_to_read = ${ROWS_OF_A_TIME_MAX}` : ''
+  const lazy = limit + offset > DEEP ? `, query_plan_max_limit_for_lazy_materialization = ${limit + offset}` : ''
+  const threads = extent === 'ALL' && !counted ? {} : FEW_ROWS
+  return await selectRows<Row>(client, `${sql} ${settings}${bound}${lazy}`, filter.params, threads)
+}
