@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, decimalOfInteger, isPlainDecimal, plain, quotient, roundHalfUp, sum, ZERO } from './decimal.ts'
+import {
+  decimal,
+  decimalOfInteger,
+  isPlainDecimal,
+  padded,
+  plain,
+  quotient,
+  roundHalfUp,
+  sum,
+  ZERO,
+} from './decimal.ts'
 
 describe('plain decimals', () => {
   for (const text of ['0', '-0', '1', '-1', '0.1', '007', '12345678901234567890123456', '0.123456789012']) {
@@ -69,4 +79,27 @@ test('a quotient is the division, rounded', () => {
   expect(plain(quotient(decimal('-1'), decimal('8'), 2))).toBe('-0.13')
   expect(plain(quotient(decimal('-1'), decimal('800'), 2))).toBe('0')
   expect(() => quotient(decimal('1'), ZERO, 2)).toThrow(RangeError)
+})
+
+test.each([
+  ['0', 2, '0.00'],
+  ['-0', 2, '0.00'],
+  ['10', 0, '10'],
+  ['1e3', 2, '1000.00'],
+  ['-0.5', 3, '-0.500'],
+  ['0.001', 2, '0.001'],
+  ['12.30', 2, '12.30'],
+])('%s with at least %d decimals is %s', (value, places, expected) => {
+  expect(padded(decimal(value), places)).toBe(expected)
+})
+
+test('a value that is rounded already is the same when it is rounded again, and is written as the library writes it', () => {
+  const value = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 8 }))
+  fc.assert(
+    fc.property(value, fc.integer({ min: 0, max: 8 }), ([digits, shift], places) => {
+      const rounded = roundHalfUp(decimal(`${digits}e-${shift}`), places)
+      if (!roundHalfUp(rounded, places).eq(rounded) || padded(rounded, places) !== rounded.toFixed(places))
+        throw new Error(`${digits}e-${shift} to ${places}`)
+    }),
+  )
 })

@@ -41,6 +41,14 @@ export function plain(value: Decimal): string {
   return text === '-0' ? '0' : text
 }
 
+/** Plain text with at least `places` decimals, and all that the value has: 10 is "10.00". */
+export function padded(value: Decimal, places: number): string {
+  const text = plain(value)
+  const has = Math.max(decimalsOf(value), 0)
+  if (has >= places) return text
+  return `${text}${has === 0 ? '.' : ''}${'0'.repeat(places - has)}`
+}
+
 /** How many decimals a value has, without trailing zeros. */
 export const placesOf = (value: Decimal): number => plain(value).split('.')[1]?.length ?? 0
 
@@ -55,6 +63,8 @@ export const max = (a: Decimal, b: Decimal): Decimal => (a.gte(b) ? a : b)
 
 /** `value` rounded half up (away from zero) to `places` decimals; negative zero becomes zero. */
 export function roundHalfUp(value: Decimal, places: number): Decimal {
+  // Most values have no more decimals than that; a rounding would copy them digit by digit.
+  if (decimalsOf(value) <= places) return value.eq(ZERO) ? ZERO : value
   const rounded = value.round(places, 1)
   return rounded.eq(ZERO) ? ZERO : rounded
 }
@@ -71,5 +81,8 @@ export function quotient(value: Decimal, by: Decimal, places: number): Decimal {
   return rounded === 0n ? ZERO : decimal(`${value.s === by.s ? '' : '-'}${rounded}e-${places}`)
 }
 
+/** How many decimals a value has; less than nothing for 1000, which is one digit and three places. */
+const decimalsOf = ({ c, e }: Decimal): number => c.length - 1 - e
+
 const coefficientOf = ({ c }: Decimal): bigint => BigInt(c.join(''))
-const exponentOf = ({ c, e }: Decimal): number => e - c.length + 1
+const exponentOf = (value: Decimal): number => -decimalsOf(value)

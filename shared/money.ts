@@ -1,5 +1,5 @@
 // Money: `Amount` is exact, `Money` is an amount rounded to its currency. Only totals, tax and payments speak Money.
-import { type Decimal, decimal, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
+import { type Decimal, decimal, padded, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
 import { currencyDecimals } from './iso-codes.ts'
 
 /** An exact amount: a price, a rated line before rounding. */
@@ -56,6 +56,7 @@ export function roundDown(value: Decimal, places: number): Decimal {
  */
 export function roundParts(exact: readonly Decimal[], total: Decimal, places: number): Decimal[] {
   if (exact.length === 0) throw new RangeError('roundParts needs at least one part')
+  if (exact.length === 1) return [total.eq(ZERO) ? ZERO : total]
   const negative = total.lt(ZERO)
   const mirrored = negative ? exact.map(value => value.neg()) : exact
   const target = negative ? total.neg() : total
@@ -108,6 +109,6 @@ export const amountView = (value: Amount): { quantity: string; currency: string 
 
 /** As `amountView`, but padded to the currency's places ("10.00"), for figures a person reads. */
 export const moneyView = (value: Money): { quantity: string; currency: string } => ({
-  quantity: value.quantity.toFixed(currencyExponent(value.currency)),
+  quantity: padded(value.quantity, currencyExponent(value.currency)),
   currency: value.currency,
 })

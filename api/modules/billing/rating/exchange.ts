@@ -40,6 +40,7 @@ export function staleRates(
   exchanges: readonly Exchange[],
   { day, zone }: { readonly day: LocalDate; readonly zone: Zone },
 ): Finding[] {
+  if (exchanges.length === 0) return []
   const oldest = startOfLocalDay(addDays(day, -RATE_DAYS_MAX), zone)
   const stale = exchanges.flatMap(({ used }) => used).filter(({ rate_timestamp }) => at(rate_timestamp) < oldest)
   const messages = stale.map(

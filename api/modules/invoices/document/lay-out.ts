@@ -52,11 +52,13 @@ const serviceOf = (lines: readonly LaidLine[]) => firstOf(lines).service
 /** The periods of an invoice as they are printed. */
 export const layOut = (figures: Figures, periods: readonly LaidLine[][][]): PeriodView[] =>
   periods.map((groups, order) => {
-    const lines = groups.flat()
+    const heading = headingOf(figures, groups.flat())
+    // A group that is alone in its period has the same lines.
+    const alone = groups.length === 1 ? heading : null
     return {
       period_order: order,
-      ...headingOf(figures, lines),
-      groups: groups.map((group, index) => groupView(figures, group, index)),
+      ...heading,
+      groups: groups.map((group, index) => groupView(figures, group, { order: index, heading: alone })),
     }
   })
 
@@ -92,7 +94,11 @@ function headingWithoutPricing(type: GroupView['type'], { product }: LineGroup):
   return HEADINGS[type] ?? product?.name ?? 'Other'
 }
 
-function groupView(figures: Figures, lines: readonly LaidLine[], order: number): GroupView {
+function groupView(
+  figures: Figures,
+  lines: readonly LaidLine[],
+  of: { readonly order: number; readonly heading: ReturnType<typeof headingOf> | null },
+): GroupView {
   const { group, kind } = firstOf(lines)
   const type = typeOf(group, kind)
   const products = new Map(
@@ -105,8 +111,8 @@ function groupView(figures: Figures, lines: readonly LaidLine[], order: number):
     ),
   )
   return {
-    group_order: order,
-    ...headingOf(figures, lines),
+    group_order: of.order,
+    ...(of.heading ?? headingOf(figures, lines)),
     type,
     ...(group.category ? { product_category: named('PRODUCT_CATEGORY', group.category) } : {}),
     products: [...products.values()].map(product => named('PRODUCT', product)),
