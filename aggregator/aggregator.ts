@@ -1,4 +1,4 @@
-// One running aggregator: takes its share of the partitions, reads the log, stores it, keeps the roll-ups; told apart from
+// One running aggregator: takes its share of the partitions, reads the log, stores it, keeps the roll-ups; distinguished from
 // main.ts so that tests run it in their own process.
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'

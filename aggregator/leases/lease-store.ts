@@ -42,7 +42,7 @@ export async function openLeaseStore(
     async read() {
       const message = await jsm.streams.getMessage(STREAM, { last_by_subj: SUBJECT }).catch(async error => {
         if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error
-        await ensure() // Somebody removed it, or the broker lost its disk: the table begins again.
+        await ensure() // Someone removed it, or the broker lost its disk: the table begins again.
         return null
       })
       return message === null ? { table: EMPTY_TABLE, revision: 0 } : { table: message.json(), revision: message.seq }

@@ -1,5 +1,5 @@
 // Ids of things inside a list of a resource (prices of a pricing, registrations of an entity): given on the first save,
-// kept when they are sent back, so that what refers to one goes on meaning the same thing.
+// kept when they are sent back, so that what refers to one still means the same thing.
 import { AppError } from '../../shared/errors.ts'
 import { newId } from '../../shared/ids.ts'
 

@@ -87,7 +87,7 @@ export async function viewOf<R extends StoredRow>(
 }
 
 /**
- * The expansions asked for: each by its own name, by its path in the view, or, as the interface also has it, by the name of the
+ * The requested expansions: each by its own name, by its path in the view, or, as the interface also has it, by the name of the
  * field with the id. What the actor may not view is refused when it is named, and left out of ALL.
  */
 function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly string[]): string[] {

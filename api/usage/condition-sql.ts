@@ -118,7 +118,7 @@ function numberText(value: string | undefined): string {
   return value
 }
 
-/** The text by which the values of a property are told apart; `distinctText`, as ClickHouse says it. */
+/** The text by which the values of a property are distinguished; `distinctText`, as ClickHouse says it. */
 export function distinctTextSql(column: string, { reference, type }: UsageProperty): string {
   const value = `${column}[${textSql(reference)}]`
   return type === 'NUMBER' ? `if(${isNumberSql(value)}, toString(${numberSql(value)}), ${value})` : value

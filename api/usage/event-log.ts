@@ -25,7 +25,7 @@ export type EventLog = {
   publishDeletion(record: DeleteRecord): Promise<LogPosition>
   /**
    * Publishes an amendment and gives the position it stands at. One that is sent again under the same `key` while the broker
-   * remembers it is told its first position.
+   * remembers it gets its first position.
    */
   publishAmendment(record: AmendRecord, key: string): Promise<LogPosition>
   /** When the broker took the event; null when the log no longer holds it. */
@@ -55,7 +55,7 @@ export function createEventLog(deps: {
       const partition = partitionOf(idHash, deps.partitions)
       return { partition, seq: (await streamState(deps.jsm, partition)).lastSeq }
     },
-    // A deletion is never needed twice: one that is sent again while the broker remembers it is told its first position.
+    // A deletion is never needed twice: one that is sent again while the broker remembers it gets its first position.
     publishDeletion: record => publish(record.idHash, encodeDelete(record), `delete-${record.idHash}`),
     publishAmendment: (record, key) => publish(record.idHash, encodeAmend(record), `amend-${record.idHash}-${key}`),
     takenAt: async ({ idHash, place }) => {

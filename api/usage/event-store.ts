@@ -28,8 +28,8 @@ export type EventStore = {
   /** Those of these ids that the tenant has an event of, deleted or not. */
   used(tenant: Tenant, idHashes: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * A page of the records that match, newest first; `ended` when it is known that none follows it, and how many match where the page
-   * told.
+   * A page of the records that match, newest first; `ended` when it is known that none follows it, and how many match where the store
+   * counted them.
    */
   list(
     tenant: Tenant,

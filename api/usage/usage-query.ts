@@ -16,7 +16,7 @@ export type UsageQuery = UsageScope & {
   readonly condition?: UsageCondition
   /** A quantity for each combination of values of these properties, an absent one being a value of its own. */
   readonly splitBy?: readonly UsageProperty[]
-  /** A quantity for each subscription that events asked for. */
+  /** A quantity for each subscription that events named. */
   readonly groupBySubscription?: true
   /** Only events that ask for one of these (`subscriptionKey`), and those with a selector when `orSelector`. */
   readonly askingFor?: { readonly keys: readonly string[]; readonly orSelector: boolean }

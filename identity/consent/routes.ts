@@ -1,5 +1,5 @@
 // Showing the consent screen and taking its answer. Whatever is wrong (too old, unknown, answered, another browser, another
-// user, a foreign form, somebody else's platform) is one and the same 403 (contract: Errors).
+// user, a foreign form, another's platform) is one and the same 403 (contract: Errors).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import { asSystem } from '../../shared/database/database.ts'

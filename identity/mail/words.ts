@@ -75,7 +75,7 @@ export const passwordChangedWords = (identityUrl: string, appsEnded: boolean): W
 export const tokenReusedWords = (clientName: string, identityUrl: string): Words =>
   letter(
     'An application was disconnected from Millrace',
-    `A key of the application “${plainName(clientName)}” was used twice, as happens when somebody copied it. We ended the application's access to your account; nothing it holds works any more.`,
+    `A key of the application “${plainName(clientName)}” was used twice, as happens when someone copied it. We ended the application's access to your account; nothing it holds works any more.`,
     'You can connect it again from the application itself. If you do not know it, look at what else is connected:',
     `${identityUrl}/connected-apps`,
   )

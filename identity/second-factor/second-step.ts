@@ -98,6 +98,6 @@ const secondStepPage = (view: {
 <p>Your password was right. Now show that it is you.</p>
 ${view.fault === undefined ? null : alert(view.fault)}
 ${proofForms(PATH, html`<input type="hidden" name="csrf" value="${view.csrf}">`, view.question)}
-<p class="foot"><a href="/sign-in">Sign in as somebody else</a></p>`,
+<p class="foot"><a href="/sign-in">Sign in as someone else</a></p>`,
     { script: view.question.passkeyOptions !== null },
   )

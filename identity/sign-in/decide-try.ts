@@ -9,7 +9,7 @@ const FREE_TRIES = 3
 
 /**
  * Seconds to wait before the next try, 0 when there is no need, given how many seconds ago each earlier one was. Waits end: the
- * longest is a window, and a try that was refused does not count, so that nobody can be kept out by somebody else's guessing
+ * longest is a window, and a try that was refused does not count, so that no one can be kept out by another's guessing
  * for longer than that guessing takes to be forgotten.
  */
 export function waitForTry(secondsAgo: readonly number[]): number {

@@ -40,6 +40,35 @@ describe('coined words', () => {
   })
 })
 
+/** Phrases of comments and decisions that a native reader reads twice. */
+const PHRASES = /\b(?:told|asked for|somebody|in earnest|for want of|gone on with)\b/i
+/** The comments of a source, in lines; code, messages and columns of the database are none. */
+const commentsOf = (source: string): string[] =>
+  source.split('\n').flatMap(line => /^\s*(?:\/\/|\/?\*|--)(.*)|\s\/\/ (.*)/.exec(line)?.[0] ?? [])
+
+describe('phrases that are read twice', () => {
+  test('are in no comment', () => {
+    const comments = sources.flatMap(file =>
+      commentsOf(readFileSync(file, 'utf8')).map(comment => ({ file, comment: comment.trim() })),
+    )
+    expect(comments.length).toBeGreaterThan(5_000)
+    expect(comments.filter(({ comment }) => PHRASES.test(comment))).toEqual([])
+  })
+
+  test('are in no decision', () => {
+    const pages = execFileSync('git', ['ls-files', 'docs/decisions'], { encoding: 'utf8' }).trim().split('\n')
+    expect(pages.length).toBeGreaterThan(20)
+    expect(pages.filter(page => PHRASES.test(readFileSync(page, 'utf8')))).toEqual([])
+  })
+
+  test.each([
+    ['// Somebody removed it.', true],
+    ['  open() // Told when the transaction ends.', true],
+    [' * What is asked for starts at once.', true],
+    ['  readonly told?: string', false],
+  ])('%s has one: %s', (line, found) => expect(commentsOf(line).some(comment => PHRASES.test(comment))).toBe(found))
+})
+
 test('the glossary has every resource that a tenant makes for billing', () => {
   const glossary = readFileSync('docs/glossary.md', 'utf8').toLowerCase()
   const terms = RESOURCES.map(({ objectType }) => objectType.toLowerCase().replaceAll('_', ' '))

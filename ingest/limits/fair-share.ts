@@ -1,4 +1,4 @@
-// How gateways split one platform's limit by what each is asked for. Pure, and the same at every gateway: when all know the
+// How gateways split one platform's limit by the demand at each. Pure, and the same at every gateway: when all know the
 // same demands, their shares add up to the limit.
 
 /** The part of a limit that is split evenly whatever is asked, so that a gateway nobody asked yet can take its first events. */

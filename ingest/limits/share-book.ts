@@ -1,7 +1,7 @@
 // What a gateway knows of the others, and so which share of a platform's limit is its own. Pure state: news come in by
 // `hear`, time by `nowMs`; nothing here waits, and no wall clock is read, so clocks that differ do no harm.
 //
-// Each gateway says every INTERVAL_MS what it was asked for, and reckons its share from what the others said last and the least
+// Each gateway says every INTERVAL_MS what its demand was, and reckons its share from what the others said last and the least
 // of what it said itself the last WINDOW times. So a share shrinks at once and grows only when the others have had the time to
 // shrink theirs: while everybody's last report but WINDOW - 1 has reached everybody, whatever is newer being lost, late or not,
 // each reckons with no more for itself than the others reckon with for it, and the shares never add up to more than the limit.
@@ -14,7 +14,7 @@ const SILENT_MS = 5 * INTERVAL_MS
 /** Far more gateways than one broker feeds; bounds what news can make us keep. */
 const PEERS_MAX = 256
 
-/** Events a second a gateway was asked for, by tenant (`tenantKey`). Tenants that are not named asked for nothing. */
+/** The demand at a gateway in events a second, by tenant (`tenantKey`). Tenants that are not named had none. */
 export type Demands = ReadonlyMap<string, number>
 export type ShareReport = {
   readonly gateway: string

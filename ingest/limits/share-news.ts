@@ -67,7 +67,7 @@ export async function joinShareNews(options: {
       clearInterval(timer)
       subscription.unsubscribe()
       tell('bye', { gateway, seq: 0, demands: new Map() })
-      // Told or not, the others notice: nobody's silence is long. A broker that hangs never says that it has read all.
+      // With or without it the others notice: no gateway is silent for long. A broker that hangs never says that it has read all.
       const flushed = connected() ? connection.flush().catch(() => undefined) : null
       await Promise.race([flushed, sleep(FAREWELL_MS)])
     },

@@ -1,4 +1,4 @@
-// The hash by which two copies of an event are told to say the same: the first half of MurmurHash3 x86 128, seed 0. It need
+// The hash by which two copies of an event are found to say the same: the first half of MurmurHash3 x86 128, seed 0. It need
 // not withstand an attacker, because it only ever compares copies of one reference of one tenant, and the first copy
 // counts whatever it says; it is computed for every event, and a cryptographic hash took four times as long.
 

@@ -65,7 +65,7 @@ export function sendAhead(tx: Transaction, statement: Statement & { readonly nam
   if (!own) return false
   sendTogether(own.client)
   const sent = own.client.query({ ...statement, values: [...statement.values] })
-  sent.catch(ignore) // Told when the transaction ends.
+  sent.catch(ignore) // Reported when the transaction ends.
   own.ahead.push(sent)
   return true
 }

@@ -12,7 +12,7 @@ const FOUND_MAX = 3 * CURVE_PLACES_MAX
 const PLACE_DECIMALS = 30
 const HALF = decimal('0.5')
 
-/** Default end of the curve: one and a half times the last bound, or ten blocks; no further than its steps can be told apart. */
+/** Default end of the curve: one and a half times the last bound, or ten blocks; no further than its steps can be distinguished. */
 export function curveEnd(config: PriceConfig, money = false): Decimal {
   const { bands } = config
   const last = bands.reduce((far, { topBound }) => max(far, topBound ?? ZERO), ZERO)

@@ -1,5 +1,5 @@
 // `advance`: moves a test clock on, and does on the way all that falls due of its customers, each at its time and by the very code that
-// does it in LIVE. Where it stands is stored after every moment, so that one that was killed is gone on with by the next.
+// does it in LIVE. Where it stands is stored after every moment, so that one that was killed is resumed by the next.
 import { sql } from 'drizzle-orm'
 import { type Actor, inTenant, readTenant, type Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'

@@ -226,7 +226,7 @@ function wantedBy(queries: readonly PlannedQuery[]): (subscription: string) => b
   return subscription => texts.has(subscription) || (selects && subscription.startsWith(SELECTOR_KEY))
 }
 
-/** The text by which values of a property are told apart; nothing where it is absent. */
+/** The text by which values of a property are distinguished; nothing where it is absent. */
 function textIn(properties: EventProperties, { reference, type }: UsageProperty): string | undefined {
   const value = Object.hasOwn(properties, reference) ? properties[reference] : undefined
   return value === undefined ? undefined : distinctText(type, value)

@@ -1,4 +1,4 @@
-// Who may do everything in a tenant. Somebody must be left who can: nobody could give the power back otherwise.
+// Who may do everything in a tenant. At least one must remain: no one could give the right back otherwise.
 import { sql } from 'drizzle-orm'
 import { powerOf, type Role } from '../../../../shared/access/roles.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'

@@ -70,7 +70,7 @@ export const replaceRoles = (
     const [given, taken] = [[...new Set(roleIds)], member.role_ids]
     const moved = [...given.filter(id => !taken.includes(id)), ...taken.filter(id => !given.includes(id))]
     if (moved.length === 0) return
-    // Somebody who may do more than you is not yours to change, also where what you change is little.
+    // A member who may do more than you is not yours to change, also where what you change is little.
     await checkRolesMoved(uow, rules, { given, taken, field: 'role_ids' })
     await saveMembership(uow, userId, { role_ids: given })
   })

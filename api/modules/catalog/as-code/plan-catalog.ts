@@ -129,7 +129,7 @@ function groupDifferences(stored: StoredCatalog, before: readonly Row[], after: 
   })
 }
 
-/** Told whole where no part of it differs, as with a member left out that was null. */
+/** Reported whole where no part of it differs, as with a member left out that was null. */
 function toldApart(difference: Difference): Difference[] {
   const parts = narrowed(difference)
   return parts.length === 0 ? [difference] : parts

@@ -1,4 +1,4 @@
-// Whether conditions can be asked of the events of a meter.
+// Whether conditions can test the events of a meter.
 import { and, inArray } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { isPlainDecimal } from '../../../../shared/decimal.ts'
@@ -12,7 +12,7 @@ import { meterPropertyVariableResource } from '../meter-property-variables/varia
 import { type Meter, type MeterProperty, meterProperties } from '../meters/table.ts'
 import type { Conditions, Expression, PropertyCondition } from './schema.ts'
 
-/** Conditions, the meter whose events they are asked of, and where they stand. */
+/** Conditions, the meter whose events they test, and where they stand. */
 export type MeteredConditions = {
   readonly conditions: Conditions
   readonly meter: Pick<Meter, 'reference' | 'meter_properties'>

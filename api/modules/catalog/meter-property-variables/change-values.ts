@@ -19,7 +19,7 @@ export type ValueOutcome = {
   readonly added: string[]
   /** Values this request took out. */
   readonly removed: string[]
-  /** Values that were already as the request wants them, by somebody else's doing. */
+  /** Values that were already as the request wants them, by another request. */
   readonly skipped: string[]
 }
 

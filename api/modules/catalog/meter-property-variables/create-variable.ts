@@ -53,7 +53,7 @@ async function propertyOf(uow: Uow, body: NewVariable): Promise<MeterProperty> {
   if (!given)
     throw new AppError('MISSING_FIELD', 'Name the meter property the values are of.', { field: 'meter_property_id' })
   const found = await findOne(uow, meterPropertyResource, given)
-  // An id is asked for by its field: a reference in it would name the property by accident.
+  // An id is requested by its field: a reference in it would name the property by accident.
   if (!found || found[id ? 'id' : 'reference'] !== given) throw notFound(meterPropertyResource, given, field)
   await requireAll(uow, meterPropertyResource, [{ id: found.id, field }])
   return found as MeterProperty

@@ -1,4 +1,4 @@
-// Which invoice asked, or will ask, for what an event carries, when the time it belongs to is closed: the one that counted
+// Which invoice billed, or will bill, what an event carries, when the time it belongs to is closed: the one that counted
 // it, or for what came too late the next one of the subscription, if the platform wants that and there is one.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -34,7 +34,7 @@ export type ClosedTime = {
     subscriptionId: string,
     event: EventKey,
   ): {
-    asked(rating: Pick<Rating, 'configId' | 'productItemId'>): BilledBy
+    billedBy(rating: Pick<Rating, 'configId' | 'productItemId'>): BilledBy
     /** Of what the conditions of a price named when it was closed; null when they mean what they mean now. */
     namesHash(configId: string, productItemId: string): string | null
   }
@@ -81,13 +81,13 @@ export async function loadClosedTime(
       const ofPrice = (configId: string, productItemId: string): Found[] =>
         found.filter(({ charge }) => charge.config_id === configId && charge.product_item_id === productItemId)
       return {
-        asked: rating => {
+        billedBy: rating => {
           const own = ofPrice(rating.configId, rating.productItemId)
           if (own.length === 0)
             return persisted.get(subscriptionId)?.replaces(rating, event.timestamp)
               ? { kind: 'REPLACED' }
               : { kind: 'OPEN' }
-          return askedOf(own, { event, all, late: next.get(own[0]?.of.invoice_id ?? '') ?? { kind: 'NEVER' } })
+          return billedByOf(own, { event, all, late: next.get(own[0]?.of.invoice_id ?? '') ?? { kind: 'NEVER' } })
         },
         namesHash: (configId, productItemId) => ofPrice(configId, productItemId)[0]?.of.names_hash ?? null,
       }
@@ -101,20 +101,20 @@ const isWithin = (at: number, [start, end]: readonly [number, number]): boolean 
 const documentOf = ({ combined_into_id, invoice_id }: ClosedUsage): string => combined_into_id ?? invoice_id
 
 /** `found`: what was billed for the event's time. `all`: everything that was billed for the subscription. */
-function askedOf(
+function billedByOf(
   found: readonly Found[],
   { event, all, late }: { readonly event: EventKey; readonly all: readonly Found[]; readonly late: BilledBy },
 ): BilledBy {
   const [first] = found
-  // A lump is asked whatever the usage.
+  // A lump sum is billed whatever the usage.
   if (first && findPriceModel(first.charge.pricing_type)?.perPricingPeriod === false)
     return { kind: 'COUNTED', invoiceId: documentOf(first.of) }
   const reaching = found.filter(({ charge }) => charge.usage[0] <= event.timestamp)
   const counted = reaching.find(({ of }) => wasCounted(of, event))
   if (counted) return { kind: 'COUNTED', invoiceId: documentOf(counted.of) }
   // What is rated again for late usage is what was rated last of the same pricing period.
-  const asked = all.filter(({ charge }) => charge.unit === first?.charge.unit)
-  const last = asked.reduce<ClosedCharge | null>(
+  const billed = all.filter(({ charge }) => charge.unit === first?.charge.unit)
+  const last = billed.reduce<ClosedCharge | null>(
     (best, { charge }) => (best === null || charge.usage[1] >= best.usage[1] ? charge : best),
     null,
   )

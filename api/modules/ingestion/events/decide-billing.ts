@@ -12,7 +12,7 @@ export const NOT_MATCHED_VARIANTS = [
   'INVOICE_FINAL',
   // A state was recorded for a moment after it in the same period: nothing is counted from before that (persist data).
   'SUPERSEDED_BY_PERSIST_DATA',
-  // The event names a subscription that its customer does not have: nobody has it, or somebody else.
+  // The event names a subscription that its customer does not have: no one has it, or someone else.
   'SUBSCRIPTION_NOT_FOUND',
   'SUBSCRIPTION_OF_ANOTHER_CUSTOMER',
   // No subscription passes the selector, and its fallback is NONE.

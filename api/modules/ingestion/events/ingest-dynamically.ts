@@ -60,7 +60,7 @@ async function askUntilKnown(ask: SendToGateway, body: DynamicBody): Promise<Gat
 const MISSING =
   /(?:^|\.)(?:meter_reference|meter_values\.[0-9]+\.reference|meter_properties\.[0-9]+\.(?:reference|value))$/
 
-/** Whether the gateway refused for want of a meter, a value, a property or an enum value. */
+/** Whether the gateway refused because it lacks a meter, a value, a property or an enum value. */
 function missesDefinition({ status, body }: GatewayAnswer): boolean {
   if (status !== 400) return false
   const { code, field }: { code?: string; field?: string } = JSON.parse(body.toString('utf8'))

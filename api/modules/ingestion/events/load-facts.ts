@@ -24,7 +24,7 @@ export type RatedPlace = {
   readonly by: DecidedBy
   readonly ratings: readonly RatedOnce[]
 }
-export type RatedOnce = Rating & { readonly invoicedOnce: boolean; readonly asked: BilledBy }
+export type RatedOnce = Rating & { readonly invoicedOnce: boolean; readonly billedBy: BilledBy }
 export type EventFacts = {
   /** The customer of a key that an event carries: an id or a reference. */
   customer(key: string): Customer | null
@@ -76,7 +76,7 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
     return {
       subscriptionId: subscription.id,
       by,
-      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating), asked: at.asked(rating) })),
+      ratings: ratings.map(rating => ({ ...rating, invoicedOnce: once(rating), billedBy: at.billedBy(rating) })),
     }
   }
   const placesFor = (event: EventKey): Attribution[] => {
@@ -108,7 +108,7 @@ function billingPlace(place: Attribution, rated: RatedPlace | null, invoices: Fi
   if (place.kind === 'NONE') return { kind: 'NONE', reason: place.reason }
   if (!rated || rated.ratings.length === 0) return { kind: 'NONE', reason: 'CONDITIONS_NOT_MET' }
   const once = rated.ratings.every(rating => rating.invoicedOnce)
-  const kinds = rated.ratings.map(({ asked }) => asked.kind)
+  const kinds = rated.ratings.map(({ billedBy }) => billedBy.kind)
   const replaced = kinds.every(kind => kind === 'REPLACED')
   const tooLate = !replaced && kinds.every(kind => kind === 'NEVER' || kind === 'REPLACED')
   return { kind: 'RATED', replaced, tooLate, finalInvoices: once ? (invoices.get(rated.subscriptionId) ?? []) : [] }

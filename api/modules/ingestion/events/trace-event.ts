@@ -65,8 +65,9 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts) {
   const carried = new Set([...event.values.map(value => value.reference), ...Object.keys(event.properties)])
   const links = places.flatMap(({ subscriptionId, by, ratings }) => {
     const own = ratings.filter(
-      ({ valueReference: value, propertyReference: property, asked }) =>
-        asked.kind !== 'REPLACED' && [value, property].some(reference => reference !== null && carried.has(reference)),
+      ({ valueReference: value, propertyReference: property, billedBy }) =>
+        billedBy.kind !== 'REPLACED' &&
+        [value, property].some(reference => reference !== null && carried.has(reference)),
     )
     return [...new Set(own.map(rating => rating.configId))].map(configId => {
       const of = own.filter(rating => rating.configId === configId)
@@ -91,9 +92,9 @@ async function linksOf(uow: ReadUow, event: StoredEvent, facts: EventFacts) {
  * the price has no period of its own: then it is the one whose time has the event.
  */
 function invoiceOf(ratings: readonly RatedOnce[], ofItsTime: string | null): string | null {
-  const found = ratings.map(({ asked, invoicedOnce }) => {
-    if (asked.kind === 'OPEN') return invoicedOnce ? ofItsTime : null
-    return asked.kind === 'NEVER' || asked.kind === 'REPLACED' ? null : asked.invoiceId
+  const found = ratings.map(({ billedBy, invoicedOnce }) => {
+    if (billedBy.kind === 'OPEN') return invoicedOnce ? ofItsTime : null
+    return billedBy.kind === 'NEVER' || billedBy.kind === 'REPLACED' ? null : billedBy.invoiceId
   })
   return new Set(found).size === 1 ? (found[0] ?? null) : null
 }

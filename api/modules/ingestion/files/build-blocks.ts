@@ -7,7 +7,7 @@ export class BlockBuilder {
   #number: number
   #lines: number
 
-  /** Goes on after a block; from the start of the file after null. */
+  /** Continues after a block; from the start of the file after null. */
   constructor(last: NewBlock | null) {
     this.#number = last === null ? 0 : last.number + 1
     this.#lines = last === null ? 0 : last.first_line + last.lines - 1

@@ -138,7 +138,7 @@ async function store(
             source: publisher,
           }),
     )
-    // Somebody gave a rate meanwhile: it is one that is stored.
+    // A user gave a rate meanwhile: it is one that is stored.
     if ('refused' in result && result.refused.code !== 'RESOURCE_ALREADY_EXISTS')
       refused.set(currency, result.refused.message)
   }

@@ -1,7 +1,7 @@
 // How long a platform lets changes gather before the invoices they touch are computed again. Pure.
 import type { ReprocessingSettings } from './schema.ts'
 
-/** What is asked for by a call starts at once unless the platform set a delay. */
+/** What a call requests starts at once unless the platform set a delay. */
 const ASKED_DELAY_MS = 0
 /** What a change sets off waits for the next changes, so that a thousand corrections make one run. */
 const AUTOMATIC_DELAY_MS = 10_000

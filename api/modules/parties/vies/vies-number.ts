@@ -1,4 +1,4 @@
-// A tax id as VIES is asked for it: the member state that gave it, and the number in it.
+// A tax id as it is sent to VIES: the member state that gave it, and the number in it.
 import { isOfForm, type TaxIdQuestion } from '../tax-ids/check-tax-id.ts'
 
 export type ViesNumber = { readonly memberState: string; readonly number: string }

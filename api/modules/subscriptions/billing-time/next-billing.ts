@@ -106,7 +106,7 @@ export async function claimBilling(
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
   const { rows } = await uow.tx.execute<ClaimedBilling>(sql`
-    -- Materialized: a plan that asked for them again for each row would take more than asked.
+    -- Materialized: a plan that read it again for each row would take more than the limit.
     with due as materialized (
       select id from pricing_plan_subscriptions
       where platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz

@@ -22,7 +22,7 @@ type Named = { readonly couponId: string; readonly code: PromotionCode | null; r
 
 /**
  * The coupons of the schedule as they are kept on it. A coupon counts once for a subscription: one that another schedule of it has
- * goes on from where that began. Throws INVALID_FIELD when a coupon or a code cannot be redeemed; it holds their rows until commit,
+ * continues from where that began. Throws INVALID_FIELD when a coupon or a code cannot be redeemed; it holds their rows until commit,
  * so that a limit is never exceeded; a dry run, which redeems nothing, does not. Nor does a TEMPLATE redeem anything.
  */
 export async function takeCoupons(

@@ -102,7 +102,7 @@ function checkShape(items: readonly PricingItem[]): void {
   }
 }
 
-/** Tests and variables in the conditions of one item: what usage is asked of each config has those of all before it. */
+/** Tests and variables in the conditions of one item: the usage of each config is queried with those of all before it. */
 const TESTS_MAX = 200
 const VARIABLES_MAX = 10
 
@@ -167,7 +167,7 @@ function conditionsOf(variant: Variant<PricingItemConfig>, place: Place): Metere
   return [...all.map(each => ({ ...each, meter: measure.meter })), ...tiering]
 }
 
-/** Conditions of tiers are asked of the metric that decides on the tier. */
+/** Conditions of tiers test the metric that decides the tier. */
 function tieringConditions(
   { configs, path }: Variant<PricingItemConfig>,
   { productItem, measures, field }: Place,

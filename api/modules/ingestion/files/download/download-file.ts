@@ -32,7 +32,7 @@ export const DOWNLOAD_WAITS_MS = [10_000, 60_000, 300_000, 900_000]
 
 /**
  * Downloads a file that is TO_BE_DOWNLOADED or DOWNLOADING. It is DOWNLOADED then; DOWNLOADING with a message and a time for the
- * next attempt (`RETRIED`); or in ERROR. Throws when the fault is on our side: the file is gone on with later, and no attempt counts.
+ * next attempt (`RETRIED`); or in ERROR. Throws when the fault is on our side: the file is resumed later, and no attempt counts.
  */
 export async function downloadFile(deps: DownloadDeps, lease: Lease): Promise<'DOWNLOADED' | 'RETRIED' | 'ERROR'> {
   const file = await lease.change(uow => moveFile(uow, lease.fileId, 'DOWNLOADING'))

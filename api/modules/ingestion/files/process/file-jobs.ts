@@ -59,7 +59,7 @@ export async function findWaitingFiles(database: Database): Promise<WaitingTenan
   return found.rows
 }
 
-/** Waits until everything accepted so far can be looked up. Throws when that takes too long: the file is gone on with later. */
+/** Waits until everything accepted so far can be looked up. Throws when that takes too long: the file is resumed later. */
 export async function settleUsage(usage: UsageReader): Promise<void> {
   if (!(await usage.settle(SETTLE_TIMEOUT_MS))) throw new Error('usage is behind; the file waits')
 }

@@ -1,4 +1,4 @@
-// Sends events through the gateway's front door, as any sender would: waits when told to, and finds out which event a refusal
+// Sends events through the gateway's front door, as any sender would: waits when the gateway says so, and finds out which event a refusal
 // is about. A batch is all or nothing there, so one that is refused is sent again without the event it was refused for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'

@@ -1,5 +1,5 @@
 // The first pass over a file: whether it can be read at all, and where its lines stand. Nothing is sent before it is through,
-// so a file that cannot be read has sent nothing. Goes on after the last block that is saved.
+// so a file that cannot be read has sent nothing. Continues after the last block that is saved.
 import { isUtf8 } from 'node:buffer'
 import type { Uow } from '../../../../../shared/database/database.ts'
 import { type Database, readTenant } from '../../../../../shared/database/database.ts'

@@ -24,7 +24,7 @@ export type FileWorkDeps = ImportDeps &
 
 const BEFORE_IMPORT: ReadonlySet<FileStatus> = new Set(['UPLOADED', 'DOWNLOADED', 'IMPORTING'])
 
-/** What became of the file. Throws when it is to be gone on with later, and what the lease's signal was aborted with. */
+/** What became of the file. Throws when it is to be resumed later, and what the lease's signal was aborted with. */
 export async function workOnFile(deps: FileWorkDeps, lease: Lease): Promise<'DONE' | 'ERROR'> {
   const keys = createKeyRing(deps.database, lease)
   try {
