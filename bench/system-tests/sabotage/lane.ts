@@ -2,6 +2,7 @@
 // one worker of one vitest: for a fault only the modules between the test file and what is edited are evaluated anew. The files stay
 // as they are on the disk.
 import { on } from 'node:events'
+import { join } from 'node:path'
 import { createVitest, type TestCase, type TestModule, type Vitest } from 'vitest/node'
 import { PROJECT_ROOT } from '../../../infra/services/project.ts'
 import type {} from '../../../shared/testing/global-setup.ts'
@@ -33,6 +34,7 @@ async function openVitest({ databaseUrl, databaseTemplate }: Servers): Promise<V
       config: false,
       watch: false,
       cache: false,
+      experimental: { fsModuleCache: true, fsModuleCachePath: join(PROJECT_ROOT, '.tools', 'vitest-modules') },
       reporters: [{}],
       include: [RUNS_FILE],
       setupFiles: ['bench/system-tests/sabotage/fixed-seed.ts'],

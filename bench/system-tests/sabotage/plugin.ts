@@ -57,6 +57,10 @@ export function sabotagePlugin(): Vite.Plugin {
   return {
     name: 'sabotage',
     enforce: 'pre',
+    // Modules without a fault are compiled as by any other run, so those that are kept will do; one with a fault is not kept.
+    api: { vitest: { experimental: { ignoreFsModuleCache: true } } },
+    configureVitest: ({ experimental_defineCacheKeyGenerator }) =>
+      experimental_defineCacheKeyGenerator(({ id }) => (faultOf(id).sabotage === null ? undefined : false)),
     async resolveId(source, importer) {
       if (importer === undefined) return null
       const { file: from, sabotage } = faultOf(importer)
