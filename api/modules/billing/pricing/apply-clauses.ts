@@ -39,7 +39,7 @@ export function withClauses(
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
-  const coupons = countingCoupons(inputs, { terms, window, chargesAhead })
+  const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
   const { amountType, currency } = draft
   const zone = zoneOfParties(inputs)

@@ -1,6 +1,7 @@
 // Coupons of schedules on invoices: which invoices each applies to, what it deducts, and what the line says.
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { chargesOf } from '../charges/charges.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { countingCoupons, couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
@@ -115,6 +116,25 @@ describe('on which invoices a coupon counts', () => {
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
   })
 
+  test('one for one invoice, of a schedule added in a period that was charged ahead already, counts on the next invoice', () => {
+    const change = '2026-01-15T00:00:00Z'
+    const yearly = recurring('200', { billing_in_advance: true, billing_period: { type: 'YEAR', value: 1 } })
+    const schedules = [{ end_at: change }, { start_at: change, coupons: [once] }]
+    const inputs = exampleInputs({ start: START, items: [yearly], schedules })
+    const terms = resolveTerms(inputs)
+    const [opening, next] = invoiceWindows(inputs)
+    if (!opening || !next) throw new Error('it has invoices')
+    const keysOf = (of: 0 | 1) =>
+      chargesOf(terms, opening, new Set()).flatMap(({ key, schedule }) =>
+        schedule.id === inputs.schedules[of]?.id ? [key] : [],
+      )
+    expect([keysOf(0).length, keysOf(1).length]).toEqual([1, 1])
+    const counting = (billed: readonly string[]) =>
+      countingCoupons(inputs, { terms, window: next, billed: new Set(billed), chargesAhead: true }).length
+    // The opening invoice was closed before the second schedule was there, or charged for both.
+    expect([counting(keysOf(0)), counting([...keysOf(0), ...keysOf(1)])]).toEqual([1, 0])
+  })
+
   test('one for one invoice, of a trial that nothing ends, is looked for on no later invoice', () => {
     const daily = { billing_period: { type: 'DAY' as const, value: 1 } }
     const schedules = [{ trial: true as const, coupons: [once] }]
@@ -122,7 +142,8 @@ describe('on which invoices a coupon counts', () => {
     const [window] = invoiceWindows(inputs)
     if (!window) throw new Error('there is a first invoice')
     const before = process.cpuUsage()
-    expect(countingCoupons(inputs, { terms: resolveTerms(inputs), window, chargesAhead: false })).toEqual([])
+    const of = { terms: resolveTerms(inputs), window, billed: new Set<string>(), chargesAhead: false }
+    expect(countingCoupons(inputs, of)).toEqual([])
     // To look as far as subscriptions go, to the year 2200, takes seconds for each invoice.
     expect(process.cpuUsage(before).user).toBeLessThan(500_000)
   })

@@ -47,7 +47,7 @@ export function earlierInvoices(inputs: BillingInputs, paid: readonly Charge[], 
     const ahead = new Set(charges.flatMap(({ key, inAdvance }) => (inAdvance ? [key] : [])))
     const own = rest.filter(({ key }) => ahead.has(key))
     if (own.length > 0)
-      found.push({ ...invoiceOf(inputs, { window: earlier, charges, ahead: ahead.size > 0 }, of), paid: own })
+      found.push({ ...invoiceOf(inputs, { window: earlier, charges, billed: new Set(billed) }, of), paid: own })
     rest = rest.filter(({ key }) => !ahead.has(key))
     for (const key of ahead) billed.add(key)
   }
@@ -57,11 +57,16 @@ export function earlierInvoices(inputs: BillingInputs, paid: readonly Charge[], 
 const withoutPaid = ({ paid, beside }: EarlierInvoice): Charge[] =>
   beside.filter(({ key }) => !paid.some(each => each.key === key))
 
-type Invoice = { readonly window: InvoiceWindow; readonly charges: readonly Charge[]; readonly ahead: boolean }
+type Invoice = {
+  readonly window: InvoiceWindow
+  readonly charges: readonly Charge[]
+  readonly billed: ReadonlySet<string>
+}
 
-function invoiceOf(inputs: BillingInputs, { window, charges, ahead }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
+function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
   const { terms, clauses, exchangeOf, eachPeriod } = of
-  const coupons = countingCoupons(inputs, { terms, window, chargesAhead: ahead }).filter(
+  const chargesAhead = charges.some(({ inAdvance }) => inAdvance)
+  const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead }).filter(
     ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
   )
   const discounts = [...clauses.discounts, ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod })]

@@ -7,17 +7,19 @@ import { at, type Instant, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { chargesOf } from '../charges/charges.ts'
+import { type Charge, chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
+import { seatsByDefault } from '../terms/term-seats.ts'
 import { activeSpan, calendarAt, type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
 import { moneyOf } from './clauses-of.ts'
 import type { ExchangeOf } from './exchange.ts'
 
-/** One invoice of the subscription, and whether it charges something ahead. */
+/** One invoice of the subscription, with the keys of what others charge ahead, and whether it charges something ahead itself. */
 export type OfInvoice = {
   readonly terms: readonly PriceTerm[]
   readonly window: InvoiceWindow
+  readonly billed: ReadonlySet<string>
   readonly chargesAhead: boolean
 }
 
@@ -58,7 +60,7 @@ export type CouponOfInvoice = AppliedCoupon & { readonly endMoved: boolean }
 /** The coupons of the schedules of an invoice. */
 export function couponsOfInvoice(
   inputs: BillingInputs,
-  { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window'> & { readonly billed: Parameters<typeof chargesOf>[2] },
+  { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window' | 'billed'>,
 ): CouponOfInvoice[] {
   const chargesAhead = chargesOf(terms, window, billed).some(({ inAdvance }) => inAdvance)
   return inputs.schedules.flatMap(schedule =>
@@ -68,7 +70,10 @@ export function couponsOfInvoice(
       const from = at(startOfCoupon(coupon, schedule.start_at))
       const end = addPeriodAt(from, period, zoneOfParties(inputs))
       const counted = window.cutoffAt >= from && paidTime(window, chargesAhead).start < end
-      return { ...coupon, endMoved: counted !== counts(inputs, { schedule, coupon }, { terms, window, chargesAhead }) }
+      return {
+        ...coupon,
+        endMoved: counted !== counts(inputs, { schedule, coupon }, { terms, window, billed, chargesAhead }),
+      }
     }),
   )
 }
@@ -87,7 +92,7 @@ function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
  */
 function isFirst(
   inputs: BillingInputs,
-  { terms, window: { cutoffAt } }: OfInvoice,
+  { terms, window: { cutoffAt }, billed: elsewhere }: OfInvoice,
   { schedule, coupon }: CountingCoupon,
   from: Instant,
 ): boolean {
@@ -99,17 +104,24 @@ function isFirst(
         : [],
     ),
   )
-  // What one invoice charges ahead, the next one does not charge again.
-  const billed = new Set<string>()
+  const isOf = (charge: Charge): boolean => having.has(charge.schedule.id)
+  // What earlier invoices charge ahead, each once. One that was closed before a schedule was added has charged nothing of it.
+  const ahead = new Set<string>()
   for (const window of invoiceWindows(inputs)) {
     if (window.cutoffAt > cutoffAt) return false
-    const charges = chargesOf(terms, window, new Set(billed))
-    if (window.cutoffAt >= from && charges.some(charge => having.has(charge.schedule.id)))
-      return window.cutoffAt === cutoffAt
-    for (const { key, inAdvance } of charges) if (inAdvance) billed.add(key)
+    const isOwn = window.cutoffAt === cutoffAt
+    const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(
+      charge => isOwn || !charge.inAdvance || isOfNoSeats(charge) || elsewhere.has(charge.key),
+    )
+    if (window.cutoffAt >= from && charges.some(isOf)) return isOwn
+    for (const { key, inAdvance } of charges) if (inAdvance) ahead.add(key)
   }
   return false
 }
+
+/** No seats make no line, so no key tells by which invoice they were charged. */
+const isOfNoSeats = ({ productItem, seats, config }: Charge): boolean =>
+  productItem.model_type === 'PER_SEAT' && (seats?.number ?? seatsByDefault(config)).eq(ZERO)
 
 const LISTS = [
   ['product_items', 'PRODUCT_ITEM', 'product_item_ids'],
