@@ -54,6 +54,8 @@ export type AppDeps = RouteDeps &
     readonly mcpOrigins?: readonly string[]
     /** The public addresses of this api and of the identity host; without them nothing points to the latter. */
     readonly addresses?: { readonly baseUrl: string; readonly identityUrl: string }
+    /** The description that a build made; without it, the one beside the code that runs. */
+    readonly builtReference?: URL
     /** Called for every route that needs credentials, when it is declared. */
     readonly onRoute?: (route: DeclaredRoute) => void
   }
@@ -80,7 +82,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const baseUrl = deps.addresses?.baseUrl ?? '/'
   await app.register(swagger, openApiOptions({ resources: RESOURCES, eventTypes: EVENT_TYPES, baseUrl }))
   const reference = referenceFrom({
-    built: () => builtReference(baseUrl),
+    built: () => builtReference(baseUrl, deps.builtReference),
     describe: () => ({ ...app.swagger(), 'x-permissions': [...declared].sort() }),
   })
   await app.register(async v1 => {

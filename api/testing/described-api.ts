@@ -5,7 +5,9 @@ import { builtReference } from '../http/pages/built-reference.ts'
 import { startWithoutServers } from '../without-servers.ts'
 
 const BASE_URL = 'http://127.0.0.1:8080'
-const BUILT = new URL('../../dist/api/reference.json', import.meta.url)
+/** The description that a whole run of the tests has built; null in a run of single files. infra/test.mjs says which it is. */
+export const BUILT_REFERENCE =
+  process.env['MILLRACE_BUILT'] === 'true' ? new URL('../../dist/api/reference.json', import.meta.url) : null
 
 /** Made once in each process: to describe all routes takes two seconds of processor time. */
 let text: Promise<string> | null = null
@@ -20,8 +22,7 @@ export async function describedApi(): Promise<JsonObject> {
 }
 
 async function describe(): Promise<string> {
-  // infra/test.mjs sets it when dist/ is of these sources.
-  const built = process.env['MILLRACE_BUILT'] === 'true' ? builtReference(BASE_URL, BUILT) : null
+  const built = BUILT_REFERENCE && builtReference(BASE_URL, BUILT_REFERENCE)
   const body = built?.['/v1/openapi.json']?.body
   if (body !== undefined) return body
   const { app, close } = await startWithoutServers(BASE_URL)

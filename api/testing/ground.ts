@@ -22,6 +22,7 @@ import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
 import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/request/post.ts'
 import { withRules } from '../resource/rules.ts'
+import { BUILT_REFERENCE } from './described-api.ts'
 import type { Row } from './wire.ts'
 
 /** A clock the test sets; until then it shows the present. */
@@ -93,6 +94,8 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
     usage: NO_USAGE,
     events: NO_EVENTS,
     files,
+    // To describe the routes of an app takes two seconds of processor time.
+    ...(BUILT_REFERENCE ? { builtReference: BUILT_REFERENCE } : {}),
     ...webhookDeps(outbound),
   }
   return {
