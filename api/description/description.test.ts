@@ -66,7 +66,10 @@ describe('operations', () => {
     const tags = objectsIn(api, 'tags')
     expect(tags.filter(tag => !textIn(tag, 'description'))).toEqual([])
     const names = tags.map(tag => textIn(tag, 'name'))
-    expect(wrong(({ of }) => textsIn(of, 'tags').every(tag => names.includes(tag)))).toEqual([])
+    expect(
+      wrong(({ of }) => textsIn(of, 'tags').every(tag => names.includes(tag))),
+      'give the first part of the path a tag in api/description/tags.ts',
+    ).toEqual([])
     expect(names.filter(name => !operations().some(({ of }) => textsIn(of, 'tags')[0] === name))).toEqual([])
   })
 
@@ -271,7 +274,10 @@ describe('shapes', () => {
     const creates = shapes().filter(
       ([name]) => name.endsWith('Create') && shapes().some(([other]) => other === name.slice(0, -6)),
     )
-    expect(creates.filter(([, schema]) => schema.examples === undefined).map(([name]) => name)).toEqual([])
+    expect(
+      creates.filter(([, schema]) => schema.examples === undefined).map(([name]) => name),
+      'RECORD_EXAMPLES=1 npm test -- api/description/answers',
+    ).toEqual([])
   })
 })
 

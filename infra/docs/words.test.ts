@@ -72,7 +72,10 @@ describe('phrases that are read twice', () => {
 test('the glossary has every resource that a tenant makes for billing', () => {
   const glossary = readFileSync('docs/glossary.md', 'utf8').toLowerCase()
   const terms = RESOURCES.map(({ objectType }) => objectType.toLowerCase().replaceAll('_', ' '))
-  expect(terms.filter(term => !glossary.includes(`| ${term} |`))).toEqual([])
+  expect(
+    terms.filter(term => !glossary.includes(`| ${term} |`)),
+    'a row each in docs/glossary.md',
+  ).toEqual([])
 })
 
 test.each([

@@ -1,11 +1,11 @@
 // Expiry as jobs: every minute, one job for each tenant with expired grants. Once a day a job checks that the ledger
 // adds up.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database } from '../../../../shared/database/database.ts'
+import type { Database } from '../../../../shared/database/database.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import { searchedJobs } from '../../../jobs/tenant-jobs.ts'
 import { compareLedger } from '../ledger/compare-ledger.ts'
 import { expireGrants, livesByTheDay } from './expire-grants.ts'
 
@@ -16,30 +16,18 @@ export type ExpiryJobDeps = {
   readonly logger: Logger
 }
 
-const expireGrantsOf = defineJob<ExpiryJobDeps, TenantPayload>({
-  name: 'expire-wallet-grants',
-  class: 'short',
-  rights: {},
-  run: async ({ database }, payload) => {
-    await expireGrants(database, tenantOf(payload))
+const expireGrantsJobs = searchedJobs<ExpiryJobDeps>(
+  {
+    name: 'find-expired-wallet-grants',
+    every: '* * * * *',
+    rights: { wallet_grant_accounts: ['select'], wallets: ['select'], test_clock_customers: ['select'] },
+    due: now => sql`
+      select distinct a.platform_id, a.environment from wallet_grant_accounts a
+      where a.is_open and a.expire_at <= ${formatInstant(now)}::timestamptz
+        and ${livesByTheDay(sql`a`)}`,
   },
-})
-
-const findExpired = defineJob<ExpiryJobDeps>({
-  name: 'find-expired-wallet-grants',
-  class: 'short',
-  every: '* * * * *',
-  rights: { wallet_grant_accounts: ['select'], wallets: ['select'], test_clock_customers: ['select'] },
-  run: async ({ system }) => {
-    await asSystem(system, 'find-expired-wallet-grants', async tx => {
-      const { rows } = await tx.execute<TenantPayload>(sql`
-        select distinct a.platform_id, a.environment from wallet_grant_accounts a
-        where a.is_open and a.expire_at <= ${formatInstant(system.clock.now())}::timestamptz
-          and ${livesByTheDay(sql`a`)}`)
-      await queueTenants(tx, expireGrantsOf, rows)
-    })
-  },
-})
+  { name: 'expire-wallet-grants', run: ({ database }, tenant) => expireGrants(database, tenant) },
+)
 
 const compareLedgers = defineJob<ExpiryJobDeps>({
   name: 'compare-wallet-ledger',
@@ -53,4 +41,4 @@ const compareLedgers = defineJob<ExpiryJobDeps>({
   },
 })
 
-export const expiryJobs = [findExpired, expireGrantsOf, compareLedgers] as const
+export const expiryJobs = [...expireGrantsJobs, compareLedgers] as const

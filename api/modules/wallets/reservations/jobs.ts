@@ -1,11 +1,10 @@
 // Leases as jobs: every minute, one job for each tenant with ended leases. Operations on a wallet end its leases
 // without waiting for the job.
 import { sql } from 'drizzle-orm'
-import { type Actor, asSystem, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { defineJob } from '../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
+import { searchedJobs } from '../../../jobs/tenant-jobs.ts'
 import type { ExpiryJobDeps } from '../expiry/jobs.ts'
 import { runBatch } from './run-batch.ts'
 
@@ -32,26 +31,14 @@ export async function endLeases(database: Database, tenant: Tenant): Promise<voi
   while ((await inTenant(database, tenant, SERVICE, endSome)) > 0);
 }
 
-const endLeasesOf = defineJob<ExpiryJobDeps, TenantPayload>({
-  name: 'end-wallet-leases',
-  class: 'short',
-  rights: {},
-  run: ({ database }, payload) => endLeases(database, tenantOf(payload)),
-})
-
-const findEndedLeases = defineJob<ExpiryJobDeps>({
-  name: 'find-ended-wallet-leases',
-  class: 'short',
-  every: '* * * * *',
-  rights: { wallet_reservations: ['select'] },
-  run: async ({ system }) => {
-    await asSystem(system, 'find-ended-wallet-leases', async tx => {
-      const { rows } = await tx.execute<TenantPayload>(sql`
-        select distinct platform_id, environment from wallet_reservations
-        where status = 'ACTIVE' and lease_until <= ${formatInstant(system.clock.now())}::timestamptz`)
-      await queueTenants(tx, endLeasesOf, rows)
-    })
+export const leaseJobs = searchedJobs<ExpiryJobDeps>(
+  {
+    name: 'find-ended-wallet-leases',
+    every: '* * * * *',
+    rights: { wallet_reservations: ['select'] },
+    due: now => sql`
+      select distinct platform_id, environment from wallet_reservations
+      where status = 'ACTIVE' and lease_until <= ${formatInstant(now)}::timestamptz`,
   },
-})
-
-export const leaseJobs = [findEndedLeases, endLeasesOf] as const
+  { name: 'end-wallet-leases', run: ({ database }, tenant) => endLeases(database, tenant) },
+)

@@ -12,7 +12,7 @@ import type { Row } from '../../../../testing/wire.ts'
 import { priceAgain } from '../../../billing/corrections/price-again.ts'
 import { loadStates } from '../../../billing/run/subscription-state.ts'
 import { billedSubscription } from '../../../billing/testing/billed-subscription.ts'
-import { dropUnneeded, findOldTaxAnswers } from './drop-jobs.ts'
+import { dropTaxAnswersJobs, dropUnneeded } from './drop-jobs.ts'
 import { findTaxQuestions } from './jobs.ts'
 import { engineRig, first, json, QUEBEC, shown, taxed } from './testing/engine-rig.ts'
 
@@ -255,6 +255,7 @@ test('drops answers that no OPEN or DRAFT invoice needs any more, and reads none
   )
   expect(await used()).toEqual(days)
   const system = await worker()
+  const [findOldTaxAnswers] = dropTaxAnswersJobs
   await findOldTaxAnswers.run({ ...work(), system }, {}, ONCE)
   await system.close()
   expect(await queuedFor('drop-tax-answers')).toContain(rig.tenant.tenant.platformId)

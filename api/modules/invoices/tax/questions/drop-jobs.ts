@@ -1,10 +1,9 @@
 // The kept answers of tax engines that no invoice needs any more: a search every night, and one job for each tenant that has some.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, inTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant } from '../../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
-import { defineJob, type JobRun } from '../../../../jobs/define-job.ts'
-import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
+import { searchedJobs } from '../../../../jobs/tenant-jobs.ts'
 import { dropAnswers } from '../answers/store-answers.ts'
 
 export type DropAnswersDeps = {
@@ -39,29 +38,14 @@ export async function dropUnneeded(
   return total
 }
 
-const dropTaxAnswers = defineJob<DropAnswersDeps, TenantPayload>({
-  name: 'drop-tax-answers',
-  class: 'short',
-  priority: 10,
-  rights: {},
-  run: async (deps, payload, { stop }: JobRun) => {
-    await dropUnneeded(deps, tenantOf(payload), stop)
-  },
-})
-
 /** In the worker's own role, which may not read what invoices say: the job of a tenant finds which of its answers are needed. */
-export const findOldTaxAnswers = defineJob<DropAnswersDeps>({
-  name: 'find-old-tax-answers',
-  class: 'short',
-  every: '23 3 * * *',
-  rights: { tax_answers: ['select'] },
-  run: async ({ system }) => {
-    await asSystem(system, 'find-old-tax-answers', async tx => {
-      const { rows } = await tx.execute<TenantPayload>(sql`
-        select distinct t.platform_id, t.environment from tax_answers t where t.needed_on < ${lastDay(system.clock.now())}`)
-      await queueTenants(tx, dropTaxAnswers, rows)
-    })
+export const dropTaxAnswersJobs = searchedJobs<DropAnswersDeps>(
+  {
+    name: 'find-old-tax-answers',
+    every: '23 3 * * *',
+    rights: { tax_answers: ['select'] },
+    due: now => sql`
+      select distinct t.platform_id, t.environment from tax_answers t where t.needed_on < ${lastDay(now)}`,
   },
-})
-
-export const dropTaxAnswersJobs = [findOldTaxAnswers, dropTaxAnswers] as const
+  { name: 'drop-tax-answers', priority: 10, run: (deps, tenant, { stop }) => dropUnneeded(deps, tenant, stop) },
+)
