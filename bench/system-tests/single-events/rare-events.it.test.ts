@@ -149,9 +149,22 @@ test('pages by number and after any record hold what sorting everything gives, a
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   )
 }, 180_000)
+
+test('a record whose versions alone are more than a page does not end its list', async () => {
+  // No other test reads with this bound, so nothing is known of the list.
+  const filter = { deleted: false, duplicate: false, customerKeys: ['c1', 'c2', 'c3', 'c0', 'c4'] }
+  const all = known.filter(each => matches(filter, each))
+  const { events, ended } = await listStoredEvents(client, tenant, { filter, now: NOW, limit: 50, offset: 0 })
+  expect(events.map(nameOfStored)).toEqual(all.slice(0, 50).map(nameOf))
+  expect(ended).toBe(false)
+  const time = { deleted: false, duplicate: false, meterReference: 'some' }
+  const some = known.filter(each => matches(time, each))
+  const page = await listStoredEvents(client, tenant, { filter: time, now: NOW, limit: 20, offset: 0 })
+  expect(page.events.map(nameOfStored)).toEqual(some.slice(0, 20).map(nameOf))
+})
 
 test('of a meter that few events name, all are found however many others lie among them, and only those of the tenant', async () => {
   await client.command({
