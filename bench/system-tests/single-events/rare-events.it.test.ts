@@ -153,7 +153,8 @@ test('pages by number and after any record hold what sorting everything gives, a
   )
 }, 180_000)
 
-test('a record whose versions alone are more than a page does not end its list', async () => {
+// Not tried twice: a first try would leave behind how much time holds a page, and the second would pass.
+test('a record whose versions alone are more than a page does not end its list', { retry: 0 }, async () => {
   // No other test reads with this bound, so nothing is known of the list.
   const filter = { deleted: false, duplicate: false, customerKeys: ['c1', 'c2', 'c3', 'c0', 'c4'] }
   const all = known.filter(each => matches(filter, each))
