@@ -1,16 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  decimal,
-  decimalOfInteger,
-  isPlainDecimal,
-  padded,
-  plain,
-  quotient,
-  roundHalfUp,
-  sum,
-  ZERO,
-} from './decimal.ts'
+import { decimal, decimalOfInteger, fixed, isPlainDecimal, plain, quotient, roundHalfUp, sum, ZERO } from './decimal.ts'
 
 describe('plain decimals', () => {
   for (const text of ['0', '-0', '1', '-1', '0.1', '007', '12345678901234567890123456', '0.123456789012']) {
@@ -87,10 +77,12 @@ test.each([
   ['10', 0, '10'],
   ['1e3', 2, '1000.00'],
   ['-0.5', 3, '-0.500'],
-  ['0.001', 2, '0.001'],
+  ['0.001', 2, '0.00'],
+  ['-0.001', 2, '0.00'],
+  ['0.125', 2, '0.13'],
   ['12.30', 2, '12.30'],
-])('%s with at least %d decimals is %s', (value, places, expected) => {
-  expect(padded(decimal(value), places)).toBe(expected)
+])('%s with %d decimals is %s', (value, places, expected) => {
+  expect(fixed(decimal(value), places)).toBe(expected)
 })
 
 test('a value that is rounded already is the same when it is rounded again, and is written as the library writes it', () => {
@@ -98,7 +90,7 @@ test('a value that is rounded already is the same when it is rounded again, and 
   fc.assert(
     fc.property(value, fc.integer({ min: 0, max: 8 }), ([digits, shift], places) => {
       const rounded = roundHalfUp(decimal(`${digits}e-${shift}`), places)
-      if (!roundHalfUp(rounded, places).eq(rounded) || padded(rounded, places) !== rounded.toFixed(places))
+      if (!roundHalfUp(rounded, places).eq(rounded) || fixed(rounded, places) !== rounded.toFixed(places))
         throw new Error(`${digits}e-${shift} to ${places}`)
     }),
   )

@@ -41,12 +41,11 @@ export function plain(value: Decimal): string {
   return text === '-0' ? '0' : text
 }
 
-/** Plain text with at least `places` decimals, and all that the value has: 10 is "10.00". */
-export function padded(value: Decimal, places: number): string {
-  const text = plain(value)
+/** Plain text with exactly `places` decimals: 10 is "10.00", and what has more is rounded half up. */
+export function fixed(value: Decimal, places: number): string {
   const has = Math.max(decimalsOf(value), 0)
-  if (has >= places) return text
-  return `${text}${has === 0 ? '.' : ''}${'0'.repeat(places - has)}`
+  if (has > places) return plain(roundHalfUp(value, places)) === '0' ? fixed(ZERO, places) : value.toFixed(places)
+  return `${plain(value)}${has === 0 && places > 0 ? '.' : ''}${'0'.repeat(places - has)}`
 }
 
 /** How many decimals a value has, without trailing zeros. */

@@ -1,5 +1,5 @@
 // Money: `Amount` is exact, `Money` is an amount rounded to its currency. Only totals, tax and payments speak Money.
-import { type Decimal, decimal, padded, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
+import { type Decimal, decimal, fixed, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
 import { currencyDecimals } from './iso-codes.ts'
 
 /** An exact amount: a price, a rated line before rounding. */
@@ -107,8 +107,8 @@ export const amountView = (value: Amount): { quantity: string; currency: string 
   currency: value.currency,
 })
 
-/** As `amountView`, but padded to the currency's places ("10.00"), for figures a person reads. */
+/** As `amountView`, but fixed to the currency's places ("10.00"), for figures a person reads. */
 export const moneyView = (value: Money): { quantity: string; currency: string } => ({
-  quantity: padded(value.quantity, currencyExponent(value.currency)),
+  quantity: fixed(value.quantity, currencyExponent(value.currency)),
   currency: value.currency,
 })

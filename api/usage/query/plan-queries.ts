@@ -157,7 +157,7 @@ export function piecesOf({ bins, byProperties }: Pick<QueryPlan, 'bins' | 'byPro
     // Customers of one plan have the same times, and nearly always nothing stale.
     const tiling = stale === undefined ? once(tilings, timesOf(own, byProperties), tiles) : tiles()
     for (const { parts, places } of tiling) {
-      const among = places.length === own.length ? own : own.filter((_bin, index) => places.includes(index))
+      const among = places.length === own.length ? own : places.flatMap(index => own[index] ?? [])
       for (const { interval, source } of parts) pieces.push({ place, interval, source, bins: among })
     }
   }
@@ -174,15 +174,17 @@ function timesOf(bins: readonly Bin[], byProperties: ReadonlySet<Bin>): string {
   return key
 }
 
-const tile = (
+function tile(
   bins: readonly Bin[],
   byProperties: ReadonlySet<Bin>,
   { known, stale }: { readonly known: Known; readonly stale: StaleBuckets },
-): Tile[] =>
-  segmentsOf(bins).map(segment => ({
-    places: bins.flatMap((bin, index) => (segment.bins.includes(bin) ? [index] : [])),
+): Tile[] {
+  const placeOf = new Map(bins.map((bin, index) => [bin, index]))
+  return segmentsOf(bins).map(segment => ({
+    places: segment.bins.flatMap(bin => placeOf.get(bin) ?? []),
     parts: planned(segment.interval, known, { stale, properties: segment.bins.some(bin => byProperties.has(bin)) }),
   }))
+}
 
 type Planned = Pick<Piece, 'interval' | 'source'>
 

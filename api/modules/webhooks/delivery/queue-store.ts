@@ -90,8 +90,8 @@ export type Waiting = {
 
 /** Most events of one turn. */
 export const EVENTS_MAX = 20
-/** Most stored bytes of the events of one turn; the first event is read however large it is. */
-export const BYTES_MAX = 1_000_000
+/** Most stored bytes of the events of one turn, packed some twenty times where they are long; the first event is read however large it is. */
+export const BYTES_MAX = 500_000
 
 /** The next events of each of `queues`, in order; events too old to be sent are left out. */
 export async function readWaiting(system: Database, queues: readonly TakenQueue[]): Promise<Waiting[]> {

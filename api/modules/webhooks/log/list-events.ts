@@ -21,8 +21,8 @@ export type EventListQuery = Readonly<Record<string, string | string[] | undefin
  * examined.
  */
 export const EXAMINED_MAX = 10_000
-/** Most stored bytes of the events in one response; the first event is included however large it is. */
-const BYTES_MAX = 2_000_000
+/** Most stored bytes of the events in one response, packed some twenty times where they are long; the first event is included however large it is. */
+const BYTES_MAX = 1_000_000
 
 type Key = { readonly id: string; readonly position: string; readonly bytes: number }
 export type EventList = {
