@@ -11,6 +11,7 @@ import { billedSubscription, succeed } from '../../billing/testing/billed-subscr
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import type { InvoiceView } from '../schema.ts'
+import { contentOf } from '../stored-content.ts'
 import { linesOfInvoice } from './store-lines.ts'
 import type { InvoiceLineRow } from './table.ts'
 
@@ -103,12 +104,14 @@ describe('the rows of an invoice', () => {
     const file = readFileSync('shared/database/migrations/20261122T0420_invoice_lines.sql', 'utf8')
     const [, select] = /insert into invoice_lines [^)]*\)\n(select[\s\S]*?);/.exec(file) ?? []
     if (!select) throw new Error('the migration makes rows of documents')
-    // An older document kept the keys of its advance charges.
+    // An older document kept the keys of its advance charges, and its periods as they are.
     const keys = (await rowsOf(idOf('invo', id))).flatMap(({ source }) =>
       source['in_advance'] === true ? [source['key']] : [],
     )
+    const [stored] = await api.sql(`select content from invoices where id = $1`, [id])
+    const { periods } = contentOf(stored?.['content'])
     await api.sql(`update invoices set content = content || $1::jsonb where id = $2`, [
-      JSON.stringify({ advance_charges: keys }),
+      JSON.stringify({ periods, advance_charges: keys }),
       id,
     ])
     const columns = `line_id, line_order::int, kind, pricing_plan_subscription_id, pricing_plan_schedule_id, product_category_id,
