@@ -32,8 +32,8 @@ export const migrationReactions = [
   ),
 ]
 
-/** A run without progress for this long was killed or lost its database; a group of subscriptions takes seconds. */
-const SILENT_MS = 60_000
+/** A run without a sign of life for this long was killed or lost its database; a group of subscriptions takes seconds. */
+const SILENT_MS = 30_000
 const LOST_MAX = 1_000
 
 /** The migrations that no worker runs: the queue keeps the job of a killed worker locked for hours. */

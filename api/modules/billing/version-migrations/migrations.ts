@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { idOf, newId } from '../../../../shared/ids.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -133,43 +134,74 @@ export async function startMigration(uow: Uow, id: string): Promise<VersionMigra
 export async function cancelMigration(uow: Uow, id: string): Promise<VersionMigration> {
   const row = (await lockMigration(uow, id)) ?? (await getMigration(uow, id))
   if (row.finished_at !== null) return row
-  const result = await resultOf(uow, row.id)
-  return await moveMigration(uow, row, { status: 'CANCELLED', result, finished_at: formatInstant(uow.now) })
+  const { percentage, result } = await withProgress(uow, row)
+  return await moveMigration(uow, row, { status: 'CANCELLED', percentage, result, finished_at: formatInstant(uow.now) })
 }
 
-type TotalRow = Readonly<Record<'currency' | 'amount' | 'migrated_amount' | 'difference', string>> &
-  Readonly<Record<'all' | 'previewed' | 'moved' | 'skipped' | 'failed' | 'shown', number>>
+type TotalRow = Readonly<Record<'migration' | 'currency' | 'amount' | 'migrated_amount' | 'difference', string>> &
+  Readonly<Record<'all' | 'scheduled' | 'previewed' | 'moved' | 'skipped' | 'failed' | 'shown', number>>
 
-/** What has become of the subscriptions so far. */
-export async function resultOf(uow: Uow, id: string): Promise<MigrationResult> {
+/** The subscriptions of each migration by what has become of them so far, in one row for each currency. */
+async function countsOf(uow: ReadUow, ids: readonly string[]): Promise<TotalRow[]> {
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<TotalRow>(sql`
-    select currency, count(*)::int as all, coalesce(sum(amount), 0)::text as amount,
+    select migration_id as migration, currency, count(*)::int as all, coalesce(sum(amount), 0)::text as amount,
       coalesce(sum(migrated_amount), 0)::text as migrated_amount, coalesce(sum(difference), 0)::text as difference,
+      count(*) filter (where status = 'SCHEDULED')::int as scheduled,
       count(*) filter (where status = 'PREVIEWED')::int as previewed, count(*) filter (where status = 'MOVED')::int as moved,
       count(*) filter (where status = 'SKIPPED')::int as skipped, count(*) filter (where status = 'ERROR')::int as failed,
       count(amount)::int as shown
     from migrated_subscriptions
-    where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id}
-    group by currency order by currency`)
-  const count = (name: 'all' | 'previewed' | 'moved' | 'skipped' | 'failed') =>
-    rows.reduce((total, row) => total + row[name], 0)
-  return {
-    number_of_subscriptions: count('all'),
-    number_of_previewed: count('previewed'),
-    number_of_moved: count('moved'),
-    number_of_skipped: count('skipped'),
-    number_of_failed: count('failed'),
-    totals: rows
-      .filter(({ shown }) => shown > 0)
-      .map(row => ({
-        currency: row.currency,
-        amount: moneyView(row.amount, row.currency),
-        migrated_amount: moneyView(row.migrated_amount, row.currency),
-        difference: moneyView(row.difference, row.currency),
-      })),
-  }
+    where platform_id = ${platformId} and environment = ${environment} and migration_id = any(${sql.param([...ids])})
+    group by migration_id, currency order by migration_id, currency`)
+  return rows
 }
+
+const count = (rows: readonly TotalRow[], name: 'all' | 'scheduled' | 'previewed' | 'moved' | 'skipped' | 'failed') =>
+  rows.reduce((total, row) => total + row[name], 0)
+
+/** What has become of the subscriptions so far. */
+export const resultOf = async (uow: ReadUow, id: string): Promise<MigrationResult> =>
+  resultIn(await countsOf(uow, [id]))
+
+const resultIn = (rows: readonly TotalRow[]): MigrationResult => ({
+  number_of_subscriptions: count(rows, 'all'),
+  number_of_previewed: count(rows, 'previewed'),
+  number_of_moved: count(rows, 'moved'),
+  number_of_skipped: count(rows, 'skipped'),
+  number_of_failed: count(rows, 'failed'),
+  totals: rows
+    .filter(({ shown }) => shown > 0)
+    .map(row => ({
+      currency: row.currency,
+      amount: moneyView(row.amount, row.currency),
+      migrated_amount: moneyView(row.migrated_amount, row.currency),
+      difference: moneyView(row.difference, row.currency),
+    })),
+})
+
+const isRunning = ({ status }: VersionMigration): boolean => status === 'SCHEDULED' || status === 'IN_PROGRESS'
+
+/**
+ * The migrations with how far those that run are, from the results of their subscriptions: each is committed with its subscription, so
+ * what is shown is never behind.
+ */
+export async function allWithProgress(uow: ReadUow, rows: readonly VersionMigration[]): Promise<VersionMigration[]> {
+  const running = rows.filter(isRunning).map(({ id }) => id)
+  if (running.length === 0) return [...rows]
+  const counts = groupBy(await countsOf(uow, running), ({ migration }) => migration)
+  return rows.map(row => {
+    const own = counts.get(row.id)
+    if (!own || !isRunning(row)) return row
+    const all = count(own, 'all')
+    const left = count(own, row.status === 'SCHEDULED' ? 'scheduled' : 'previewed')
+    return { ...row, percentage: Math.floor((100 * (all - left)) / all), result: resultIn(own) }
+  })
+}
+
+/** One migration with how far it is. */
+export const withProgress = async (uow: ReadUow, row: VersionMigration): Promise<VersionMigration> =>
+  (await allWithProgress(uow, [row]))[0] ?? row
 
 /** An amount as the API shows it. */
 export const moneyView = (text: string, currency: string) => amountView(amount(plain(decimal(text)), currency))

@@ -10,12 +10,14 @@ import type { ListSpec } from '../../../list/list-spec.ts'
 import { OneOf } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import {
+  allWithProgress,
   cancelMigration,
   createMigration,
   getMigration,
   migrationView,
   moneyView,
   startMigration,
+  withProgress,
 } from './migrations.ts'
 import { MigratedSubscriptionView, MigrationBody, MigrationView } from './schema.ts'
 import {
@@ -81,7 +83,7 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
       status: 200,
       params: IdParams,
       response: MigrationView,
-      handle: async (uow, { params }) => migrationView(await change(uow, params.id)),
+      handle: async (uow, { params }) => migrationView(await withProgress(uow, await change(uow, params.id))),
     })
   readRoute(app, deps, {
     ...VIEW,
@@ -94,7 +96,7 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
       await listPage<VersionMigration>(uow, MIGRATION_LIST, {
         path: PATH,
         query,
-        views: rows => rows.map(migrationView),
+        views: async rows => (await allWithProgress(uow, rows)).map(migrationView),
       }),
   })
   readRoute(app, deps, {
@@ -104,7 +106,7 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: `${PATH}/:id`,
     params: IdParams,
     response: MigrationView,
-    handle: async (uow, { params }) => migrationView(await getMigration(uow, params.id)),
+    handle: async (uow, { params }) => migrationView(await withProgress(uow, await getMigration(uow, params.id))),
   })
   readRoute(app, deps, {
     ...VIEW,

@@ -13,7 +13,7 @@ import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { ACTOR } from '../run/run-group.ts'
 import { chargedAhead } from './charged-ahead.ts'
-import { getMigration, holdsStatus, lockMigration, moveMigration, resultOf } from './migrations.ts'
+import { holdsStatus, lockMigration, moveMigration, resultOf, withProgress } from './migrations.ts'
 import { type PreviewedMove, previewMoves } from './preview-moves.ts'
 import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
 
@@ -27,8 +27,11 @@ export type MigrationRun = {
   readonly stop?: AbortSignal
 }
 
-/** Subscriptions between two reports of progress. They are previewed together: enough to share what is read, and few enough for seconds. */
-const GROUP_MAX = 50
+/**
+ * Subscriptions between two signs of life. Those of a preview are done together: enough to share what is read, and few enough for seconds.
+ * A move takes longer and shares nothing.
+ */
+const GROUP_MAX = { SCHEDULED: 50, PREVIEWED: 10 } as const
 
 /** Previews a migration that is SCHEDULED, or moves the subscriptions of one that was started. Throws temporary errors. */
 export async function runMigration(deps: MigrationDeps, run: MigrationRun): Promise<void> {
@@ -83,7 +86,7 @@ async function chooseSubscriptions(
 /** The status of the subscriptions that a migration still previews, or still moves. */
 const waitingIn = ({ status }: Pick<VersionMigration, 'status'>) => (status === 'SCHEDULED' ? 'SCHEDULED' : 'PREVIEWED')
 
-type Next = { readonly id: string; readonly status: MigratedSubscription['status'] }
+type Next = { readonly id: string; readonly status: keyof typeof GROUP_MAX }
 
 /** The next subscriptions, in groups that live in the same time; none when all are done. */
 const nextOf = (deps: BillingDeps, tenant: Tenant, { id, status }: Next): Promise<string[][]> =>
@@ -92,7 +95,7 @@ const nextOf = (deps: BillingDeps, tenant: Tenant, { id, status }: Next): Promis
     const { rows } = await uow.tx.execute<{ subscription: string; customer: string }>(sql`
       select pricing_plan_subscription_id as subscription, customer_id as customer from migrated_subscriptions
       where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id} and status = ${status}
-      order by id limit ${GROUP_MAX}`)
+      order by id limit ${GROUP_MAX[status]}`)
     const timeOf = await timesOfCustomers(
       uow,
       rows.map(({ customer }) => customer),
@@ -213,7 +216,7 @@ const saveOne = async (uow: Uow, of: One, values: Values): Promise<void> =>
     .set(values)
     .where(and(whereOne(uow, of), eq(migratedSubscriptions.status, waitingIn(of.row)))))
 
-/** Shows how far it is, and ends it when nothing is left. False when it has ended, or was cancelled. */
+/** Says that it still runs, and ends it when nothing is left. False when it has ended, or was cancelled. */
 async function report(uow: Uow, { id, status }: VersionMigration, isDone: boolean): Promise<boolean> {
   const row = await lockMigration(uow, id)
   if (row?.status !== status) return false
@@ -227,12 +230,9 @@ async function report(uow: Uow, { id, status }: VersionMigration, isDone: boolea
     return false
   }
   const { platformId, environment } = uow.tenant
-  const waiting = waitingIn({ status })
-  // Progress emits no event; changes of status tell when the preview and the run end.
+  // A sign of life, for the search for migrations that no worker runs. It emits no event; changes of status do.
   await uow.tx.execute(sql`
-    update pricing_plan_version_migrations set updated_at = ${formatInstant(uow.now)}, percentage = (
-      select 100 * count(*) filter (where status <> ${waiting}) / greatest(count(*), 1) from migrated_subscriptions
-      where platform_id = ${platformId} and environment = ${environment} and migration_id = ${id})
+    update pricing_plan_version_migrations set updated_at = ${formatInstant(uow.now)}
     where platform_id = ${platformId} and environment = ${environment} and id = ${id}`)
   return true
 }
@@ -242,6 +242,6 @@ async function fail(uow: Uow, id: string, error: unknown): Promise<void> {
   if (!row || row.finished_at !== null) return
   const message =
     error instanceof AppError ? error.message : 'Something went wrong on our side; create the migration again.'
-  const result = await resultOf(uow, (await getMigration(uow, id)).id)
-  await moveMigration(uow, row, { status: 'ERROR', message, result, finished_at: formatInstant(uow.now) })
+  const { percentage, result } = await withProgress(uow, row)
+  await moveMigration(uow, row, { status: 'ERROR', message, percentage, result, finished_at: formatInstant(uow.now) })
 }

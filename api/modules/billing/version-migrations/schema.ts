@@ -31,7 +31,7 @@ const MigrationResult = Type.Object(
       description: 'Of all subscriptions with a preview, for each currency. Amounts are before tax.',
     }),
   },
-  { title: 'MigrationResult', description: 'What the preview found, and once it has run, what became of them.' },
+  { title: 'MigrationResult', description: 'What the preview found, and what has become of them so far.' },
 )
 export type MigrationResult = Static<typeof MigrationResult>
 

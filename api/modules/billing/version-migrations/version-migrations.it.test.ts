@@ -160,10 +160,21 @@ test('continues after a kill between two subscriptions, and moves each once', as
     )
   }
   expect(await counted()).toEqual({ PREVIEWED: 4 })
+  // How far it is shows what is committed, in the middle of a run too.
+  const shown = () => get(`pricing-plan-version-migrations/${made['id']}`)
+  expect(await shown()).toMatchObject({ status: 'SCHEDULED', percentage: 100, result: { number_of_previewed: 4 } })
   await run(made['id'])
   await post(`pricing-plan-version-migrations/${made['id']}/start`)
   await expect(run(made['id'], { failpoint: killedAfter(1) })).rejects.toThrow('killed')
   expect(await counted()).toEqual({ MOVED: 1, PREVIEWED: 3 })
+  const quarter = {
+    status: 'IN_PROGRESS',
+    percentage: 25,
+    result: { number_of_subscriptions: 4, number_of_moved: 1, number_of_previewed: 3 },
+  }
+  expect(await shown()).toMatchObject(quarter)
+  const listed = await get(`pricing-plan-version-migrations?from_pricing_plan_version_id=${version}`)
+  expect(listed['data']).toMatchObject([quarter])
   await Promise.all([run(made['id']), run(made['id'])])
   expect(await counted()).toEqual({ MOVED: 4 })
   for (const id of subscriptions) expect(await versionsOf(id)).toHaveLength(2)
@@ -187,7 +198,11 @@ test('is stopped between two subscriptions, and what cannot be moved holds up no
   const cancel = async () => void (await tenant.call('POST', `${PATH}/${made['id']}/cancel`))
   await run(made['id'], { failpoint: cancel })
   const stopped = await get(`pricing-plan-version-migrations/${made['id']}`)
-  expect(stopped).toMatchObject({ status: 'CANCELLED', result: { number_of_moved: 1, number_of_previewed: 2 } })
+  expect(stopped).toMatchObject({
+    status: 'CANCELLED',
+    percentage: 33,
+    result: { number_of_moved: 1, number_of_previewed: 2 },
+  })
   const again = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
   await run(again['id'])
   const rows = await subscriptionsOf(again['id'])
