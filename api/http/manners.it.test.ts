@@ -55,6 +55,8 @@ describe('one shape of error', () => {
     ['application/json', '{"name":"x","a":{"b":1,"\\u0062":2}}', {}, 400, /given twice/],
     ['application/json', '{"name":"x","__proto__":{"y":1}}', {}, 400, /__proto__ is not accepted/],
     ['application/json', '{"name":', {}, 400, /not valid JSON/],
+    ['application/json', 'null', {}, 400, /^The body must be a JSON object\.$/],
+    ['application/json', '', {}, 400, /^The body must be a JSON object\.$/],
   ])('a body as %s: %s %o is refused with %i', async (type, body, headers, status, message) => {
     const answer = await a.call('POST', '/v1/products', body, { 'content-type': type, ...headers })
     expect(answer.status).toBe(status)

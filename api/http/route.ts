@@ -16,6 +16,7 @@ import { inTimeOf } from '../test-clock.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import type { AccessDeps, Caller } from './authenticate.ts'
 import { boundLargeBodies } from './body/large-body.ts'
+import { emptyForAbsent } from './body/validation.ts'
 import { authenticateFirst, callerOf } from './caller.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
 import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency/idempotency.ts'
@@ -288,6 +289,7 @@ function declaration(
     ...(spec.bodyBytesMax === undefined
       ? { onRequest: [first] }
       : { bodyLimit: spec.bodyBytesMax, onRequest: [first, boundLargeBodies(spec.bodyBytesMax)] }),
+    ...(spec.method === 'POST' && spec.body ? { preValidation: [emptyForAbsent(spec.body)] } : {}),
     config: { permission: spec.permission, ...more },
     schema: {
       summary: spec.summary,

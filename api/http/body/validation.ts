@@ -1,4 +1,5 @@
 // TypeBox schemas as Fastify validators: bodies are never coerced or trimmed, and a refusal names the field and what to do.
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
@@ -27,6 +28,14 @@ export function validatorCompiler({ schema }: { schema: unknown }): (data: unkno
   }
 }
 
+/** Before a POST is checked: one that needs no member of its body needs no body. A PATCH without one, and the body `null`, are mistakes. */
+export const emptyForAbsent =
+  (schema: TSchema) =>
+  (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    if (request.body === undefined && validatorOf(schema).Check({})) request.body = {}
+    done()
+  }
+
 /**
  * The refusal for a failed check; unknown fields first, since they explain most other faults. With the schema it names the fields that
  * the caller may have meant.
@@ -49,6 +58,8 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
     const name = join(path, first(fault.params['requiredProperties']))
     return new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
   }
+  if (path === '' && fault.keyword === 'type' && fault.params['type'] === 'object')
+    return new AppError('INVALID_REQUEST', 'The body must be a JSON object.')
   if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
   return new AppError('INVALID_FIELD', `${path} ${explain(fault)}.`, { field: path })
 }

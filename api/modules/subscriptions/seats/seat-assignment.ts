@@ -23,6 +23,7 @@ import { subscriptionResource } from '../subscription.ts'
 import { schedules, scheduleVersions } from '../table.ts'
 import { followsAssignments } from './seat-count.ts'
 import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
+import { refuseSecond } from './second-seat.ts'
 import { type SeatAssignment, seatAssignments } from './table.ts'
 
 const refuse = (name: string, message: string): never => {
@@ -68,12 +69,13 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   check: async (uow, row, previous) => {
     await holdBilling(uow, row)
     if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
-    if (previous === null) return await checkNew(uow, row)
-    if (seatStatus(previous, formatInstant(uow.now)) !== 'ENDED') return
-    throw new AppError('INVALID_OPERATION', `The assignment has ENDED at ${previous.end_at}; create another.`, {
-      field: 'end_at',
-      resourceId: previous.id,
-    })
+    if (previous === null) await checkNew(uow, row)
+    else if (seatStatus(previous, formatInstant(uow.now)) === 'ENDED')
+      throw new AppError('INVALID_OPERATION', `The assignment has ENDED at ${previous.end_at}; create another.`, {
+        field: 'end_at',
+        resourceId: previous.id,
+      })
+    await refuseSecond(uow, row)
   },
   fixture: {
     create: async seed => {

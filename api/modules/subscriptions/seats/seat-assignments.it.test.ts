@@ -57,9 +57,23 @@ describe('an assignment', () => {
   test('of a customer that has a seat of the item is refused, also of two at once, until that one ends', async () => {
     const { seat, of } = await seated()
     const again = { ...of, customer_id: seat['customer_id'] }
-    expect((await create(again)).status).toBe(409)
-    await patch(seat, '2026-03-11T10:00:00Z')
-    expect((await create(again)).status).toBe(201)
+    const isInTheWay = (other: Row, field: string, status: string) => ({
+      status: 409,
+      body: {
+        code: 'COULD_NOT_UPDATE_RESOURCE',
+        field,
+        resource_id: other['id'],
+        resource_type: 'SEAT_ASSIGNMENT',
+        message: expect.stringContaining(`${other['id']} is ${status};`),
+      },
+    })
+    expect(await create(again)).toMatchObject(isInTheWay(seat, 'start_at', 'ACTIVE'))
+    await patch(seat, '2026-03-11T11:00:00Z')
+    const after = await create({ ...again, start_at: '2026-03-11T11:00:00Z' })
+    expect(after.status).toBe(201)
+    expect(await patch(seat, null)).toMatchObject(isInTheWay(after.body, 'end_at', 'SCHEDULED'))
+    const before = { ...again, start_at: '2025-12-01T00:00:00Z', end_at: '2026-01-02T00:00:00Z' }
+    expect(await create(before)).toMatchObject(isInTheWay(seat, 'end_at', 'ACTIVE'))
     const body = { ...of, customer_id: await customer() }
     const answers = await Promise.all([1, 2, 3].map(() => create(body)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])

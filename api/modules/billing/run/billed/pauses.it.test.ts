@@ -22,8 +22,8 @@ afterAll(() => api.close())
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const run = ({ subscriptionId }: Billed) =>
   runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
-const call = ({ subscriptionId }: Billed, verb: string, body: object = {}) =>
-  tenant.call('POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/${verb}`, verb === 'resume' ? undefined : body)
+const call = ({ subscriptionId }: Billed, verb: string, body?: object) =>
+  tenant.call('POST', `/v1/pricing-plan-subscriptions/${subscriptionId}/${verb}`, body)
 /** A fee of 100 a month in advance since March. */
 const feeOfMarch = async (): Promise<Billed> => {
   setTime('2026-03-01T01:00:00Z')
