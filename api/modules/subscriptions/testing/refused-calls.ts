@@ -332,6 +332,7 @@ export const REFUSED: readonly Refused[] = [
     `POST ${A}`,
     { pricing_plan_subscription_id: '{seated}', product_item_id: '{seatItem}', customer_id: '{occupant}' },
     'COULD_NOT_UPDATE_RESOURCE',
+    'start_at',
   ],
   [
     `POST ${A}`,
