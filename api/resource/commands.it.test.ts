@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTenant, type Uow } from '../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow } from '../../shared/database/database.ts'
 import { meterResource } from '../modules/catalog/meters/meter.ts'
 import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
@@ -36,7 +36,7 @@ const definition: ResourceDefinition<ProductCategory, { readonly nickname?: stri
 const derived = defineResource(definition)
 
 const change = <T>(work: (uow: Uow) => Promise<T>): Promise<T> =>
-  inTenant(api.database, api.tenants.aLive.tenant, { id: null, requestId: null }, work)
+  inTenant(api.database, api.tenants.aLive.tenant, SERVICE, work)
 const referencesIn = async (id: string): Promise<unknown[]> =>
   (await noticesOf(api, id)).map(({ type, data, previous_data }) => [
     type,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTenant, type Uow } from '../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow } from '../../shared/database/database.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
 import { decimalText, tenantColumns, wireJson } from './columns.ts'
 import { insertMany, updateMany } from './many-rows.ts'
@@ -26,7 +26,7 @@ const many = pgTable('many_rows_of_test', {
 
 /** Works with that table, which is there in this transaction alone. */
 const withTable = <T>(work: (uow: Uow) => Promise<T>): Promise<T> =>
-  inTenant(api.database, api.tenants.aTest.tenant, { id: null, requestId: null }, async uow => {
+  inTenant(api.database, api.tenants.aTest.tenant, SERVICE, async uow => {
     await uow.tx.execute(
       sql`create temp table many_rows_of_test (platform_id text, environment environment, id text, created_at timestamptz,
         updated_at timestamptz, name text default 'none', amount numeric, is_on boolean, place integer, tags text[], small jsonb,

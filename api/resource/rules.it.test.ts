@@ -1,7 +1,7 @@
 // Rules of other modules meet every change of a resource, whichever command makes it, and no change is made without them.
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { inTenant, type Uow, withContext } from '../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow, withContext } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import { productCategoryResource } from '../modules/catalog/products/product-category.ts'
 import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
@@ -45,7 +45,7 @@ const RULES: Rules = {
 }
 const here = { permissions: new Set<string>() }
 const change = <T>(work: (uow: Uow) => Promise<T>, rules = RULES): Promise<T> =>
-  inTenant(withRules(api.database, rules, here), api.tenants.aLive.tenant, { id: null, requestId: null }, work)
+  inTenant(withRules(api.database, rules, here), api.tenants.aLive.tenant, SERVICE, work)
 
 let counter = 0
 const body = (name: string) => {
@@ -53,7 +53,7 @@ const body = (name: string) => {
   return { reference: `rules-${counter}`, name }
 }
 const make = (): Promise<ProductCategory> =>
-  inTenant(api.database, api.tenants.aLive.tenant, { id: null, requestId: null }, uow =>
+  inTenant(api.database, api.tenants.aLive.tenant, SERVICE, uow =>
     createResource(uow, productCategoryResource, body('A')),
   )
 const rename = { name: 'B' }
@@ -117,7 +117,7 @@ test('what a row of another table names is not deleted, and the refusal says whe
 
 test('a unit of work without rules changes nothing', async () => {
   const database = withContext(api.database, undefined)
-  const make = inTenant(database, api.tenants.aLive.tenant, { id: null, requestId: null }, uow =>
+  const make = inTenant(database, api.tenants.aLive.tenant, SERVICE, uow =>
     createResource(uow, productCategoryResource, body('N')),
   )
   await expect(make).rejects.toThrow('carries no rules of resources')

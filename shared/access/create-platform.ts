@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
-import { type Database, inTenant, openAsOwner } from '../database/database.ts'
+import { type Database, inTenant, openAsOwner, SERVICE } from '../database/database.ts'
 import { base62, newId, newUserId } from '../ids.ts'
 import { silentLogger } from '../process/logger.ts'
 import { ENVIRONMENTS, type Environment } from '../tenant.ts'
@@ -39,7 +39,7 @@ export async function insertPlatform(database: Database, name: string): Promise<
   const keys: Partial<Record<Environment, { api_key: string }>> = {}
   for (const environment of ENVIRONMENTS) {
     const key = newApiKey(environment)
-    await inTenant(database, { platformId, environment }, { id: null, requestId: null }, async ({ tx }) => {
+    await inTenant(database, { platformId, environment }, SERVICE, async ({ tx }) => {
       await tx.execute(
         sql`insert into platforms (platform_id, environment, name) values (${platformId}, ${environment}, ${name})`,
       )

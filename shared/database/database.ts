@@ -33,6 +33,9 @@ export type Actor = {
   readonly may?: (permission: string) => boolean
 }
 
+/** The service itself acts: a job, or what follows from a change. */
+export const SERVICE: Actor = { id: null, requestId: null }
+
 declare const writable: unique symbol
 /** A read-only transaction of one tenant. */
 export type ReadUow = {
@@ -119,7 +122,7 @@ export async function readTenant<T>(
   database: Database,
   tenant: Tenant,
   work: (uow: ReadUow) => Promise<T>,
-  actor: Actor = { id: null, requestId: null },
+  actor: Actor = SERVICE,
 ): Promise<T> {
   try {
     return await transact(database, { begin: `${BEGIN_SNAPSHOT};${entering(tenant)}`, readOnly: true }, tx =>

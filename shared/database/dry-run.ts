@@ -1,6 +1,6 @@
 // A dry run: work in a transaction that is always rolled back.
 import type { Tenant } from '../tenant.ts'
-import { type Database, inTenant, type Uow } from './database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from './database.ts'
 
 const UNDONE = new Error('rolled back, as every dry run is')
 
@@ -10,7 +10,7 @@ const UNDONE = new Error('rolled back, as every dry run is')
  */
 export async function inDryRun<T>(database: Database, tenant: Tenant, work: (uow: Uow) => Promise<T>): Promise<T> {
   const found: { result?: { readonly value: T } } = {}
-  await inTenant(database, tenant, { id: null, requestId: null }, async uow => {
+  await inTenant(database, tenant, SERVICE, async uow => {
     found.result = { value: await work({ ...uow, isDryRun: true }) }
     throw UNDONE
   }).catch(error => {

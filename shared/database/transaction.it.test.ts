@@ -6,11 +6,10 @@ import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, type ReadUow, readTenant, stateInTenant } from './database.ts'
+import { asSystem, type Database, inTenant, type ReadUow, readTenant, SERVICE, stateInTenant } from './database.ts'
 import { listen } from './listen.ts'
 import { sendAhead } from './transaction.ts'
 
-const ACTOR = { id: null, requestId: null }
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
 
 let testDatabase: TestDatabase
@@ -41,7 +40,7 @@ test('each holds its own tenant, whatever its name, and leaves nothing behind on
   await fc.assert(
     fc.asyncProperty(names, fc.boolean(), async (platforms, writing) => {
       const seen = platforms.map(platform =>
-        writing ? inTenant(database, tenant(platform), ACTOR, whose) : readTenant(database, tenant(platform), whose),
+        writing ? inTenant(database, tenant(platform), SERVICE, whose) : readTenant(database, tenant(platform), whose),
       )
       expect(await Promise.all(seen)).toEqual(platforms.map(platform => ({ platform, environment: 'LIVE' })))
       expect(await asSystem(worker, 'test', tx => whose({ tx }))).toEqual(nobody)
@@ -75,7 +74,7 @@ test('what fails is undone, and the fault that came first is the one that is thr
   const notices = () =>
     asSystem(worker, 'test', async tx => (await tx.execute(sql`select count(*)::int as n from outbox`)).rows[0]?.['n'])
   const before = await notices()
-  const work = inTenant(database, tenant('plat_a'), ACTOR, async ({ tx }) => {
+  const work = inTenant(database, tenant('plat_a'), SERVICE, async ({ tx }) => {
     await tx.execute(sql`insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
       values ('plat_a', 'LIVE', 'evnt_1', 'T', 'T', 't', '{}', now())`)
     await Promise.all([tx.execute(sql`select 1 / 0`), tx.execute(sql`select 2`)])
@@ -87,7 +86,7 @@ test('what fails is undone, and the fault that came first is the one that is thr
 
 test('a tenant that cannot be entered is a fault, and nothing behind it is done', async () => {
   const reached: unknown[] = []
-  const work = inTenant(database, tenant('a\0b'), ACTOR, async uow => reached.push(await whose(uow)))
+  const work = inTenant(database, tenant('a\0b'), SERVICE, async uow => reached.push(await whose(uow)))
   await expect(work).rejects.toThrow(RangeError)
   expect(reached).toEqual([])
 })
@@ -146,7 +145,7 @@ test('what is sent ahead is committed with the rest, and the transaction fails w
       return rows.map(({ id }) => id)
     })
   const send = (texts: readonly string[], then: (uow: ReadUow) => Promise<unknown> = async () => 'answered') =>
-    inTenant(database, tenant('plat_h'), ACTOR, async uow => {
+    inTenant(database, tenant('plat_h'), SERVICE, async uow => {
       for (const [index, text] of texts.entries())
         sendAhead(
           uow.tx,

@@ -8,11 +8,10 @@ import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, readTenant } from './database.ts'
+import { asSystem, type Database, inTenant, readTenant, SERVICE } from './database.ts'
 import { listen } from './listen.ts'
 
 const TENANT = { platformId: 'plat_x', environment: 'LIVE' } as const
-const ACTOR = { id: null, requestId: null }
 
 let testDatabase: TestDatabase
 let database: Database
@@ -36,7 +35,7 @@ afterAll(async () => {
 })
 
 const read = () => readTenant(database, TENANT, async ({ tx }) => (await tx.execute(sql`select 1 as one`)).rows)
-const write = () => inTenant(database, TENANT, ACTOR, async ({ tx }) => (await tx.execute(sql`select 1 as one`)).rows)
+const write = () => inTenant(database, TENANT, SERVICE, async ({ tx }) => (await tx.execute(sql`select 1 as one`)).rows)
 const refusal = async (work: Promise<unknown>): Promise<unknown> => {
   const error = await work.then(
     () => null,
@@ -54,7 +53,7 @@ test('while it is away every transaction is refused with 503 and Retry-After; af
 })
 
 test('a transaction that loses its connection half-way is refused the same way', async () => {
-  const cut = inTenant(database, TENANT, ACTOR, async ({ tx }) => {
+  const cut = inTenant(database, TENANT, SERVICE, async ({ tx }) => {
     await proxy.takeAway()
     await tx.execute(sql`select 1`)
   })

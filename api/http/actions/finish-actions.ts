@@ -1,7 +1,7 @@
 // Actions that were left unfinished, because a process died or a server was away, are finished by the worker. One that fails for a
 // day is given up (FAILED), which a metric and an alert report.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, inTenant } from '../../../shared/database/database.ts'
+import { asSystem, type Database, inTenant, SERVICE } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Logger } from '../../../shared/process/logger.ts'
 import { defineJob, queueJobs } from '../../jobs/define-job.ts'
@@ -18,7 +18,6 @@ export type FinishDeps = ActionDeps & {
 }
 
 const LEFT_MAX = 1_000
-const SYSTEM = { id: null, requestId: null }
 /** The row says when it is tried again, so the queue does not try by itself. */
 const FINISH = { name: 'finish-action', attemptsMax: 1 }
 /** An action that ends the process each time it is tried gets to no fault; past its day it has this many tries, and no more. */
@@ -82,7 +81,7 @@ export const actionJobs = <D extends FinishDeps>(actions: readonly Action<D, nev
 
 async function finish<D extends FinishDeps>(deps: D, actions: readonly Action<D, never>[], left: Left): Promise<void> {
   const tenant = tenantOf(left)
-  const intent = await inTenant(deps.database, tenant, SYSTEM, uow => takeIntent(uow, left.id))
+  const intent = await inTenant(deps.database, tenant, SERVICE, uow => takeIntent(uow, left.id))
   // Finished, given up, or in the hands of a caller.
   if (!intent) return
   const about = { action: intent.action, intent: intent.id, attempts: intent.attempts, ...tenant }

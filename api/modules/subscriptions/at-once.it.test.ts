@@ -2,7 +2,7 @@
 // what one after the other would leave. Pairs of the same request, and those beside billing, are tested beside the request too.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant, type Uow } from '../../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow } from '../../../shared/database/database.ts'
 import { instantOf } from '../../../shared/time.ts'
 import { lockOne } from '../../resource/store.ts'
 import type { Answer, ApiHarness, TestTenant } from '../../testing/harness.ts'
@@ -155,7 +155,7 @@ describe('a request that comes while another is being saved', () => {
   }
   /** Sends the second once the first has done its work and not committed it, which it does when the second waits, or has an answer. */
   async function beside(first: (uow: Uow) => Promise<unknown>, second: () => Promise<Answer>): Promise<Answer> {
-    const sent = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+    const sent = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
       await first(uow)
       return await untilItWaits(second)
     })

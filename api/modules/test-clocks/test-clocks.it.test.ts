@@ -1,6 +1,6 @@
 // Test clocks, through the api: a year of a customer in one call, by the code that bills in LIVE.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { inTenant } from '../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../shared/database/database.ts'
 import { silentLogger } from '../../../shared/process/logger.ts'
 import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { refusal } from '../../testing/catalog.ts'
@@ -204,7 +204,7 @@ describe('nothing else', () => {
     const ids = (await findDueBilling(worker)).map(({ id }) => id)
     await worker.close()
     expect(ids).not.toContain(billed.subscriptionId)
-    const claimed = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+    const claimed = await inTenant(api.database, tenant.tenant, SERVICE, uow =>
       claimBilling(uow, { max: 1_000, until: uow.now }),
     )
     expect(claimed.map(({ id }) => id)).not.toContain(billed.subscriptionId)

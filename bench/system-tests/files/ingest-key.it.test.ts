@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { callerWith } from '../../../api/testing/harness.ts'
 import { createIngestKey, revokeIngestKeys } from '../../../shared/access/ingest-key.ts'
-import { inTenant } from '../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../shared/database/database.ts'
 import { type FilesRig, type MeterParts, openFilesRig } from './rig.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -16,9 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => rig?.close())
 
-const ACTOR = { id: null, requestId: null }
 const create = (purpose: string) =>
-  inTenant(rig.api.database, rig.tenant.tenant, ACTOR, uow => createIngestKey(uow, purpose))
+  inTenant(rig.api.database, rig.tenant.tenant, SERVICE, uow => createIngestKey(uow, purpose))
 const send = async (key: string): Promise<number> => {
   const reference = rig.tenant.seed.unique('k')
   const value = [{ reference: `${meter.reference}.tokens`, number: '1' }]
@@ -50,7 +49,7 @@ test('it sends events and is refused by every other call', async () => {
 test('it ends when it is revoked, and by itself', async () => {
   const [revoked, old, kept] = [await create('one'), await create('two'), await create('three')]
   for (const key of [revoked, old, kept]) expect(await send(key.text)).toBe(201)
-  await inTenant(rig.api.database, rig.tenant.tenant, ACTOR, uow => revokeIngestKeys(uow, 'one'))
+  await inTenant(rig.api.database, rig.tenant.tenant, SERVICE, uow => revokeIngestKeys(uow, 'one'))
   await rig.api.sql(
     "update api_keys set expires_at = now() - interval '1 second', updated_at = clock_timestamp() where id = $1",
     [old.id],

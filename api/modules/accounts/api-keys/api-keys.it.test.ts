@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashApiKey } from '../../../../shared/access/api-key.ts'
 import { createPlatform, createUser } from '../../../../shared/access/create-platform.ts'
 import { createIngestKey } from '../../../../shared/access/ingest-key.ts'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, callerWith, startApi, type TestTenant } from '../../../testing/harness.ts'
 
@@ -108,9 +108,7 @@ test('a key is never shown again, and says so', async () => {
 test('keys are listed, those of the service itself never', async () => {
   const { id, call } = await platform()
   const tenantOf = { platformId: id, environment: 'LIVE' } as const
-  const internal = await inTenant(api.database, tenantOf, { id: null, requestId: null }, uow =>
-    createIngestKey(uow, 'a file'),
-  )
+  const internal = await inTenant(api.database, tenantOf, SERVICE, uow => createIngestKey(uow, 'a file'))
   const one = (await call('POST', '/v1/api-keys', { description: 'one' })).body['id']
   await call('POST', `/v1/api-keys/${one}/revoke`)
   const idsOf = async (query: string) =>

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
 import { createIngestKey } from '../../../../shared/access/ingest-key.ts'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { type ApiHarness, callerWith, type TestTenant } from '../../../testing/harness.ts'
 import { type Person, startTokenApi, type TokenRig } from '../../../testing/token-rig.ts'
 
@@ -72,9 +72,7 @@ const NONE: readonly [string, number, () => Promise<Headers>][] = [
     'a key that has expired',
     401,
     async () => {
-      const made = await inTenant(api.database, victim.tenant, { id: null, requestId: null }, uow =>
-        createIngestKey(uow, 'test'),
-      )
+      const made = await inTenant(api.database, victim.tenant, SERVICE, uow => createIngestKey(uow, 'test'))
       await api.sql(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [made.id])
       return { 'x-api-key': made.text }
     },

@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { daysOverdue, isOverdueBy } from '../../../../shared/billing/overdue.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
@@ -14,7 +14,6 @@ import { saveAlert } from '../save-alert.ts'
 import type { AlertRule } from '../table.ts'
 import { activeRules, holdRules } from './active-rules.ts'
 
-const ACTOR: Actor = { id: null, requestId: null }
 /** Invoices in one transaction, and transactions for one rule in an evaluation; what is left is found by the next. */
 const INVOICES_MAX = 200
 const ROUNDS_MAX = 10
@@ -24,7 +23,7 @@ export async function alertOverdue(database: Database, tenant: Tenant): Promise<
   let made = 0
   for (const rule of await readTenant(database, tenant, uow => activeRules(uow, 'INVOICE'))) {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const found = await inTenant(database, tenant, ACTOR, uow => alertRound(uow, rule))
+      const found = await inTenant(database, tenant, SERVICE, uow => alertRound(uow, rule))
       made += found
       if (found < INVOICES_MAX) break
     }

@@ -1,7 +1,7 @@
 // Rules of type ENTITLEMENT: what is used in the billing period that runs now, as the invoice will count it, held against what is
 // granted. Page by page: read what is there, ask the marks of the log whose usage may have changed, read that usage, and save what
 // was found with how far the evaluation has come, in one transaction.
-import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -36,7 +36,6 @@ type Limits = { readonly page: number; readonly pages: number }
 /** What an evaluation made, and whether it came to its end; what it did not come to is where the next one begins. */
 export type Evaluation = { readonly made: number; readonly complete: boolean }
 
-const ACTOR: Actor = { id: null, requestId: null }
 /** Subscriptions in one transaction, and pages in one evaluation, so that no tenant keeps the others waiting for long. */
 const LIMITS: Limits = { page: 100, pages: 20 }
 
@@ -47,9 +46,9 @@ export async function alertUse(deps: EvaluationDeps, tenant: Tenant): Promise<Ev
     rules: await watchingRules(uow),
     from: await resumeAfter(uow),
   }))
-  if (from === null || rules.length === 0) await inTenant(database, tenant, ACTOR, beginEvaluation)
+  if (from === null || rules.length === 0) await inTenant(database, tenant, SERVICE, beginEvaluation)
   if (rules.length === 0) {
-    await inTenant(database, tenant, ACTOR, uow => saveProgress(uow, null))
+    await inTenant(database, tenant, SERVICE, uow => saveProgress(uow, null))
     return { made: 0, complete: true }
   }
   let made = 0
@@ -86,7 +85,9 @@ async function lookAtPage(
     }),
   )
   await deps.failpoint?.('alerts.before-save')
-  const made = await inTenant(deps.database, tenant, ACTOR, uow => savePage(uow, { found, positions, next: page.next }))
+  const made = await inTenant(deps.database, tenant, SERVICE, uow =>
+    savePage(uow, { found, positions, next: page.next }),
+  )
   return { made, next: page.next }
 }
 

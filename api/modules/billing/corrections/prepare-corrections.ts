@@ -1,6 +1,6 @@
 // CREDIT_AND_REBILL (contract: late_event_policy): when usage of a FINAL invoice changed after it was counted, a credit
 // note for the invoice and a new invoice in its place are prepared as drafts. They are never issued by themselves.
-import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
@@ -33,7 +33,6 @@ import { verifyInvoice } from '../why/verify-invoice.ts'
 import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 import { rebillProducer } from './rebill-producer.ts'
 
-const ACTOR: Actor = { id: null, requestId: null }
 const NOTE = 'Usage of this invoice changed after it was issued. A corrected invoice takes its place.'
 
 /**
@@ -53,7 +52,7 @@ export async function prepareCorrections(deps: BillingDeps, tenant: Tenant, inpu
     try {
       if (prepared) {
         const newId = idOf('invo', prepared.new_invoice_id)
-        await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, ACTOR, newId)
+        await refreshInvoice({ ...deps, producers: [rebillProducer(deps)] }, tenant, SERVICE, newId)
         await noteFault(deps, tenant, of, null)
       } else await noteFault(deps, tenant, of, await prepareOne(deps, tenant, of.id, closed))
     } catch (error) {
@@ -109,7 +108,7 @@ async function noteFault(
   const text = fault === null ? null : `Usage changed after this invoice was issued, and ${missing}: ${fault}`
   const known = await readTenant(database, tenant, uow => getInvoice(uow, id))
   if (known.correction_fault === text) return
-  await inTenant(database, tenant, ACTOR, async uow => {
+  await inTenant(database, tenant, SERVICE, async uow => {
     const row = await lockInvoice(uow, id)
     // Issued or withdrawn meanwhile, which is why it could not be changed: nothing is missing.
     const isOver = row.status !== 'FINAL' || (isPrepared && !(await correctsNow(uow, subscriptionId, id)))
@@ -141,7 +140,7 @@ async function prepareOne(
   const coupons = couponsOfInvoice(again.inputs, again.price([]).request)
   if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
   const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
-  const fault = await inTenant(deps.database, tenant, ACTOR, async uow => {
+  const fault = await inTenant(deps.database, tenant, SERVICE, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
     await holdCustomer(uow, idOf('cust', row.customer_id))
     const original = await lockInvoice(uow, idOf('invo', originalId))

@@ -1,7 +1,7 @@
 // What the end of a subscription does to its invoices: advance charges are refunded when the request says so, and a
 // VOID subscription voids its open invoices.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -113,7 +113,7 @@ describe('refund_advance_charges', () => {
     const original = idOf('invo', String(final?.['id']))
     setTime('2026-04-10T00:00:00Z')
     const note = await succeed(tenant, 'POST', `/v1/invoices/${original}/credit`, {})
-    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+    await inTenant(api.database, tenant.tenant, SERVICE, uow =>
       insertCorrection(uow, {
         original_invoice_id: original,
         credit_invoice_id: note['id'],

@@ -1,7 +1,7 @@
 // Runs one reprocess: waits until usage is complete, then computes its invoices again, one by one. Progress is stored
 // for each invoice, so a run that is killed, or started twice, continues where it was.
 import { type SQL, sql } from 'drizzle-orm'
-import { type Actor, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -16,7 +16,6 @@ import { affectedBy, isReached } from './affected-invoices.ts'
 import { reprocessResource } from './reprocess.ts'
 
 const SETTLE_MS = 15_000
-const ACTOR: Actor = { id: null, requestId: null }
 const WAITING = 'It waits for usage that was accepted to be counted.'
 
 export type ReprocessRun = {
@@ -33,21 +32,21 @@ export type ReprocessDeps = BillingDeps & InvoiceDeps
  */
 export async function runReprocess(deps: ReprocessDeps, run: ReprocessRun): Promise<void> {
   const { tenant, id } = run
-  const started = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  const started = await inTenant(deps.database, tenant, SERVICE, uow => begin(uow, id))
   if (!started) return
   try {
     if (!(await deps.usage.settle(SETTLE_MS)))
       throw new AppError('SERVICE_UNAVAILABLE', WAITING, { retryAfterSeconds: 60 })
     for (;;) {
-      const invoiceId = await inTenant(deps.database, tenant, ACTOR, uow => nextItem(uow, id))
+      const invoiceId = await inTenant(deps.database, tenant, SERVICE, uow => nextItem(uow, id))
       if (invoiceId === null) break
       const outcome = await computeAgain(deps, tenant, idOf('invo', invoiceId))
-      await inTenant(deps.database, tenant, ACTOR, uow => finishItem(uow, { id, invoiceId, outcome }))
+      await inTenant(deps.database, tenant, SERVICE, uow => finishItem(uow, { id, invoiceId, outcome }))
       await deps.failpoint?.('reprocess.after-item')
     }
-    await inTenant(deps.database, tenant, ACTOR, uow => finish(uow, id, null))
+    await inTenant(deps.database, tenant, SERVICE, uow => finish(uow, id, null))
   } catch (error) {
-    if (run.last) await inTenant(deps.database, tenant, ACTOR, uow => finish(uow, id, messageOf(error)))
+    if (run.last) await inTenant(deps.database, tenant, SERVICE, uow => finish(uow, id, messageOf(error)))
     throw error
   }
 }
@@ -81,11 +80,11 @@ type Outcome = { readonly status: 'DONE' | 'SKIPPED' } | { readonly status: 'ERR
 /** A permanent error is the outcome of this invoice and stops no other invoice; a temporary error is thrown. */
 async function computeAgain(deps: ReprocessDeps, tenant: Tenant, invoiceId: Id<'invo'>): Promise<Outcome> {
   try {
-    await refreshInvoice(deps, tenant, ACTOR, invoiceId)
+    await refreshInvoice(deps, tenant, SERVICE, invoiceId)
     return { status: 'DONE' }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
-    const { status } = await inTenant(deps.database, tenant, ACTOR, uow => lockInvoice(uow, invoiceId))
+    const { status } = await inTenant(deps.database, tenant, SERVICE, uow => lockInvoice(uow, invoiceId))
     return status === 'OPEN' || status === 'DRAFT' ? { status: 'ERROR', message: error.message } : { status: 'SKIPPED' }
   }
 }

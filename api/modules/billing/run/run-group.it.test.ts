@@ -2,7 +2,7 @@
 // billed.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -15,7 +15,7 @@ import { type Billed, billedSubscription, succeed } from '../testing/billed-subs
 import { NO_USAGE } from '../testing/no-usage.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { runBilling } from './run-billing.ts'
-import { ACTOR, runGroup } from './run-group.ts'
+import { runGroup } from './run-group.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -169,7 +169,7 @@ describe('a group', () => {
 
   test('does not wait for a locked subscription: that one is run by itself', async () => {
     const [held, free] = (await subscribed(2)) as [Billed, Billed]
-    const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
+    const outcomes = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
       await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
       return await runGroup(deps, tenant.tenant, idsOf([held, free]))
     })

@@ -1,7 +1,7 @@
 // Runs one simulation: chooses the customers and their invoices once, then rates them in groups. What a group found is
 // stored with it, so a run that is killed, or started twice, continues where it was.
 import { sql } from 'drizzle-orm'
-import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -21,7 +21,6 @@ import { type Simulation, simulatedCustomers } from './table.ts'
 
 /** Customers in a group: enough to share the cost of reading, few enough to take only seconds. */
 const GROUP_MAX = 250
-const ACTOR: Actor = { id: null, requestId: null }
 
 export type SimulationRun = {
   readonly tenant: Tenant
@@ -37,7 +36,7 @@ export type SimulationRun = {
 /** Runs a simulation to its end. Throws temporary errors, so that it is tried again; on the last try they end it. */
 export async function runSimulation(deps: BillingDeps, run: SimulationRun): Promise<void> {
   const { tenant, id, last, stop, groupMax = GROUP_MAX } = run
-  const started = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  const started = await inTenant(deps.database, tenant, SERVICE, uow => begin(uow, id))
   if (!started) return
   try {
     const candidate = await readTenant(deps.database, tenant, async uow =>
@@ -45,7 +44,7 @@ export async function runSimulation(deps: BillingDeps, run: SimulationRun): Prom
     )
     await runGroups(deps, tenant, { id, candidate, catalogs: new Map(), groupMax, ...(stop ? { stop } : {}) })
   } catch (error) {
-    if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
+    if (last) await inTenant(deps.database, tenant, SERVICE, uow => fail(uow, id, error))
     throw error
   }
 }
@@ -176,7 +175,7 @@ async function storeGroup(
   tenant: Tenant,
   { id, rows, isLast }: { readonly id: string; readonly rows: readonly RatedRow[]; readonly isLast: boolean },
 ): Promise<boolean> {
-  return await inTenant(deps.database, tenant, ACTOR, async uow => {
+  return await inTenant(deps.database, tenant, SERVICE, async uow => {
     const row = await lockSimulation(uow, id)
     if (row?.status !== 'IN_PROGRESS') return false
     await updateMany(uow, simulatedCustomers, rows)

@@ -1,6 +1,6 @@
 // What the next invoices of subscriptions become on another plan version: the moves are tried in a transaction that is undone. What
 // they are billed by is read for many at once, and so is their usage.
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -16,7 +16,6 @@ import {
   readPreviews,
 } from '../preview/price-previews.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { ACTOR } from '../run/run-group.ts'
 import { keyOfWindow } from '../run/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { chargedAhead } from './charged-ahead.ts'
@@ -131,7 +130,7 @@ async function tryMoves(
   move: VersionMove,
 ): Promise<Map<string, Tried>> {
   const tried = new Map<string, Tried>()
-  await inTenant(deps.database, tenant, ACTOR, async uow => {
+  await inTenant(deps.database, tenant, SERVICE, async uow => {
     // The transaction may be run again.
     tried.clear()
     const before = await loadPreviewStates(uow, ids)

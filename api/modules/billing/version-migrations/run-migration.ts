@@ -1,7 +1,7 @@
 // Runs one migration: chooses its subscriptions once, previews each, and once it is started moves each in a transaction of its own.
 // What became of one is stored with it, so a run that is killed, or started twice, continues where it was.
 import { and, eq, sql } from 'drizzle-orm'
-import { inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
@@ -11,7 +11,6 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { inTimeOf, timesOfCustomers } from '../../../test-clock.ts'
 import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { ACTOR } from '../run/run-group.ts'
 import { chargedAhead } from './charged-ahead.ts'
 import { holdsStatus, lockMigration, moveMigration, resultOf, withProgress } from './migrations.ts'
 import { type PreviewedMove, previewMoves } from './preview-moves.ts'
@@ -36,7 +35,7 @@ const GROUP_MAX = { SCHEDULED: 50, PREVIEWED: 10 } as const
 /** Previews a migration that is SCHEDULED, or moves the subscriptions of one that was started. Throws temporary errors. */
 export async function runMigration(deps: MigrationDeps, run: MigrationRun): Promise<void> {
   const { tenant, id, last, stop } = run
-  const row = await inTenant(deps.database, tenant, ACTOR, uow => begin(uow, id))
+  const row = await inTenant(deps.database, tenant, SERVICE, uow => begin(uow, id))
   if (!row) return
   const isStopped = () => stop?.aborted === true
   const work = row.status === 'SCHEDULED' ? previewGroup : moveGroup
@@ -47,10 +46,10 @@ export async function runMigration(deps: MigrationDeps, run: MigrationRun): Prom
       for (const group of groups)
         await inTimeOf(deps.database, tenant, group.slice(0, 1), () => work(deps, tenant, { row, group, isStopped }))
       if (isStopped()) return
-      going = await inTenant(deps.database, tenant, ACTOR, uow => report(uow, row, groups.length === 0))
+      going = await inTenant(deps.database, tenant, SERVICE, uow => report(uow, row, groups.length === 0))
     }
   } catch (error) {
-    if (last) await inTenant(deps.database, tenant, ACTOR, uow => fail(uow, id, error))
+    if (last) await inTenant(deps.database, tenant, SERVICE, uow => fail(uow, id, error))
     throw error
   }
 }
@@ -131,7 +130,7 @@ async function savePreviews(
   row: VersionMigration,
   found: ReadonlyMap<string, PreviewedMove>,
 ): Promise<void> {
-  await inTenant(deps.database, tenant, ACTOR, async uow => {
+  await inTenant(deps.database, tenant, SERVICE, async uow => {
     for (const [subscription, each] of found)
       await saveOne(uow, { row, subscription }, 'found' in each ? each.found : refusedAs(each.refused))
   })
@@ -148,7 +147,7 @@ async function moveGroup(deps: MigrationDeps, tenant: Tenant, { row, group, isSt
 
 /** The subscription and its result are saved together, so that it is moved once. */
 async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
-  const refused = await inTenant(deps.database, tenant, ACTOR, async uow => {
+  const refused = await inTenant(deps.database, tenant, SERVICE, async uow => {
     const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
     if (!isWaiting) return null
     const moved = await moveToVersion(uow, subscription, row, chargedAhead)
@@ -165,7 +164,7 @@ async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription 
     return null
   }).catch((error: unknown) => refusalOf(deps, { row, subscription }, error))
   if (refused)
-    await inTenant(deps.database, tenant, ACTOR, uow => saveOne(uow, { row, subscription }, refusedAs(refused)))
+    await inTenant(deps.database, tenant, SERVICE, uow => saveOne(uow, { row, subscription }, refusedAs(refused)))
 }
 
 function throwTemporary(error: unknown): void {

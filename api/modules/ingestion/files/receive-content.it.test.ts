@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -124,7 +124,7 @@ describe('PUT /v1/files/{id}/content', () => {
       [file['id']],
     )
     const remove = (before: string) =>
-      inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+      inTenant(api.database, tenant.tenant, SERVICE, uow =>
         removeAbandonedUpload(uow, file['id'], instantOf(Date.parse(before))),
       )
     await remove('2026-01-02T00:00:00Z')

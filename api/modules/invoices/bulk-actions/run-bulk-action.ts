@@ -1,7 +1,7 @@
 // Runs one bulk action: its invoices one after the other, each in transactions of its own. The outcome of each is
 // stored, so a run that is killed, or started twice, continues where it was.
 import { and, asc, eq } from 'drizzle-orm'
-import { type Actor, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Actor, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -16,8 +16,6 @@ import { getInvoice } from '../repository.ts'
 import { engineOf, withTaxAnswers } from '../tax/answers/with-answers.ts'
 import { bulkActionResource } from './bulk-action.ts'
 import { type BulkAction, type BulkActionItem, bulkActionItems, bulkActions } from './table.ts'
-
-const SERVICE: Actor = { id: null, requestId: null }
 
 export type BulkRun = {
   readonly tenant: Tenant

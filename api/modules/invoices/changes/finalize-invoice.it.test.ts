@@ -1,5 +1,7 @@
 // An invoice becomes FINAL once, with one number, and does not change after.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SERVICE } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { noticesOf } from '../../../testing/notices.ts'
@@ -15,8 +17,6 @@ beforeAll(async () => {
   rig = await openInvoiceRig()
 })
 afterAll(() => rig?.close())
-
-const ACTOR = { id: null, requestId: null }
 
 describe('finalizing', () => {
   test('twenty concurrent finalizations give one number', async () => {
@@ -65,7 +65,7 @@ describe('finalizing', () => {
     const finalize = (which: BillingDeps, id: string) =>
       finalizeInvoice(
         { ...which, producers: invoiceProducers(which) },
-        { tenant: tenant.tenant, actor: ACTOR, id: idOf('invo', id) },
+        { tenant: tenant.tenant, actor: SERVICE, id: idOf('invo', id) },
       )
     const attempts = await Promise.allSettled(
       drafts.flatMap(({ invoice }) => [finalize(failing, invoice['id']), finalize(rig.deps, invoice['id'])]),
@@ -87,7 +87,7 @@ describe('finalizing', () => {
     await expect(
       finalizeInvoice(
         { ...failing, producers: invoiceProducers(failing) },
-        { tenant: tenant.tenant, actor: ACTOR, id: invoice['id'] },
+        { tenant: tenant.tenant, actor: SERVICE, id: invoice['id'] },
       ),
     ).rejects.toThrow('failpoint')
     expect(await succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}`)).toMatchObject(invoice)

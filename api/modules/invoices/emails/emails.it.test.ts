@@ -1,7 +1,7 @@
 // Invoices sent by e-mail: to whom, once per request, again while the server is away, and what became of it. Real PostgreSQL and SMTP.
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { asSystem, inTenant } from '../../../../shared/database/database.ts'
+import { asSystem, inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { smtpOf } from '../../../../shared/mail/transport.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'
@@ -207,7 +207,7 @@ test('a mail server that is slow is left before the claim ends, and a worker wit
 
 test('a platform that says so sends each invoice once by itself', async () => {
   const settle = async ({ id }: Issued) =>
-    await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow => sendAutomatically(uow, [id]))
+    await inTenant(api.database, tenant.tenant, SERVICE, uow => sendAutomatically(uow, [id]))
   const [before, draft, sent] = [await issued(), await issued({}, [], 'DRAFT'), await issued()]
   await settle(before)
   expect(await outcomes(before)).toEqual([])

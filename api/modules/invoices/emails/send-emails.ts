@@ -1,7 +1,7 @@
 // Sends what is scheduled of one invoice. A worker claims a letter before it sends it, so that no two send the same one. The outcome is
 // stored after the mail server took the letter: when a worker dies between the two, it is sent again under the same Message-ID.
 import { and, asc, eq, isNull, lte, or } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { type Letter, type MailTransport, Undeliverable } from '../../../../shared/mail/transport.ts'
@@ -18,7 +18,6 @@ import { NO_ADDRESS, NO_MAIL } from './schedule-email.ts'
 import { type InvoiceEmail, invoiceEmails } from './table.ts'
 import { writeLetter } from './write-letter.ts'
 
-const SERVICE: Actor = { id: null, requestId: null }
 /** A claim that is older belongs to a worker that died: sending ends long before, see `SEND_MS`. */
 export const CLAIM_MS = 600_000
 /** How long the document and the mail server may take together. Then the connection is ended, and the letter is tried again. */

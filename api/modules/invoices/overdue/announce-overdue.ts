@@ -1,7 +1,7 @@
 // INVOICE.OVERDUE: emitted once per invoice, when its due date has passed and part of it is open. The same transaction
 // records that it was emitted, so crashes and concurrent runs never emit it twice.
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -14,7 +14,6 @@ import { invoiceView } from '../view.ts'
 import { isPastDue } from './payment-overdue.ts'
 import { unpaidInvoices } from './unpaid-invoices.ts'
 
-const ACTOR: Actor = { id: null, requestId: null }
 /** Invoices per transaction, and transactions per run; the next run finds the rest. */
 const INVOICES_MAX = 100
 const ROUNDS_MAX = 20
@@ -42,7 +41,7 @@ export async function announceOverdue(
 ): Promise<number> {
   let announced = 0
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const found = await inTenant(database, tenant, ACTOR, async uow => {
+    const found = await inTenant(database, tenant, SERVICE, async uow => {
       const ids = await announceRound(uow, clockId)
       await failpoint?.('invoices.before-overdue-commit')
       return ids.length

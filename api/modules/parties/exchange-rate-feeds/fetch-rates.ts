@@ -1,6 +1,6 @@
 // Fetches the reference rates of one platform from the address that it gives, and stores those that it does not have.
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { type Database, inTenant, readTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -17,7 +17,6 @@ import { platformResource } from '../platforms/platform.ts'
 import { platforms } from '../platforms/table.ts'
 import { type PublishedRates, parseFeed, WrongFeed } from './parse-feed.ts'
 
-const ACTOR = { id: null, requestId: null }
 /** Reference rates are published once a day; a newer file is found within hours. */
 const NEXT_MS = 6 * 3_600_000
 /** After a fault. */
@@ -42,7 +41,7 @@ export async function fetchRates(
   const { url } = exchange_rate_settings
   if (!url) return null
   const found = await published(rates, { url, signal, now: database.clock.now() })
-  return await inTenant(database, tenant, ACTOR, async uow => {
+  return await inTenant(database, tenant, SERVICE, async uow => {
     // As they are now: the answer may have taken half a minute. They stay so until commit.
     const [platform] = await uow.tx
       .select({ settings: platforms.exchange_rate_settings, status: platforms.exchange_rate_status })

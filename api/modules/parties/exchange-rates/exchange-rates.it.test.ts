@@ -1,7 +1,7 @@
 // Exchange rates: what is refused, how a rate is corrected with its history, that activation and preview need one, and rates from an
 // address.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { createResource, updateResource } from '../../../resource/commands.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
@@ -123,7 +123,7 @@ describe('rates from the address of the platform', () => {
   /** Fetches while a transaction holds what `change` wrote, and commits that when the job waits for it. */
   const fetchedDuring = async (change: (uow: Uow) => Promise<unknown>): Promise<Row> => {
     let fetched: Promise<Row> | undefined
-    await inTenant(api.database, own.tenant, { id: null, requestId: null }, async uow => {
+    await inTenant(api.database, own.tenant, SERVICE, async uow => {
       await change(uow)
       fetched ??= feed.fetched()
       const waiting = `select pid from pg_locks join pg_stat_activity using (pid) where not granted and datname = current_database()`

@@ -1,6 +1,6 @@
 // Asks VIES for the tax ids of one customer, and saves what it says. Asking is outside of any transaction.
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, type Database, inTenant, readTenant } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
@@ -10,8 +10,6 @@ import type { TaxIdValidation } from '../tax-ids/schema.ts'
 import { type Checked, isUnproven, validationsIn, withValidations } from './each-validation.ts'
 import { queryVies, type Vies, type ViesAnswer } from './query-vies.ts'
 import { viesNumber } from './vies-number.ts'
-
-const SERVICE: Actor = { id: null, requestId: null }
 
 export type ViesDeps = {
   readonly database: Database

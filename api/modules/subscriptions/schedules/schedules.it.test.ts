@@ -1,7 +1,7 @@
 // Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import {
@@ -216,7 +216,7 @@ describe('timeline', () => {
 
     test('a boundary may move in two statements of one transaction', async () => {
       const [first, second] = await three()
-      await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+      await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
         await uow.tx.execute(sql`update pricing_plan_schedules set end_at = '2026-01-20' where id = ${first}`)
         await uow.tx.execute(sql`update pricing_plan_schedules set start_at = '2026-01-20' where id = ${second}`)
       })
@@ -235,7 +235,7 @@ describe('timeline', () => {
       })
       let changed = 0
       const change = (statement: SQL) =>
-        inTenant(api.database, tenant.tenant, { id: null, requestId: null }, async uow => {
+        inTenant(api.database, tenant.tenant, SERVICE, async uow => {
           await uow.tx.execute(statement)
           changed += 1
           if (changed === 2) bothChanged()

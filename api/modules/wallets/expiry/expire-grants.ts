@@ -1,7 +1,7 @@
 // Posts entries for expired grants of a tenant. Balances already exclude them; the entries record it. Grants of customers
 // who live in the time of a test clock expire when the clock is advanced.
 import { type SQL, sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -11,7 +11,6 @@ import { holdWallets } from '../ledger/hold-wallet.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 
 const BATCH = 200
-const SERVICE: Actor = { id: null, requestId: null }
 
 /** The clock whose customers are meant; null for everybody who lives in the time of the day. */
 type ClockId = string | null

@@ -1,6 +1,6 @@
 // Group commits: operations that arrive for a tenant in one turn of the event loop, or while a transaction runs, share the next one. A
 // hot wallet is then locked and committed once for many operations, and never by two transactions of this process.
-import { type Actor, type Database, inTenant } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
@@ -27,7 +27,6 @@ const BATCH_MAX = 256
  */
 const LANES = 2
 const SLOW_MS = 25
-const SERVICE: Actor = { id: null, requestId: null }
 
 export type Desk = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
 

@@ -1,7 +1,7 @@
 // Leases as jobs: every minute, one job for each tenant with ended leases. Operations on a wallet end its leases
 // without waiting for the job.
 import { sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { searchedJobs } from '../../../jobs/tenant-jobs.ts'
@@ -9,7 +9,6 @@ import type { ExpiryJobDeps } from '../expiry/jobs.ts'
 import { runBatch } from './run-batch.ts'
 
 const WALLETS_MAX = 50
-const SERVICE: Actor = { id: null, requestId: null }
 
 /** Releases everything that ended leases of the tenant still hold. */
 export async function endLeases(database: Database, tenant: Tenant): Promise<void> {

@@ -1,7 +1,9 @@
 // What one statement of the database reserves, against the same reservations one after the other in memory.
+
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BookedGrant, createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
+import { SERVICE } from '../../../../shared/database/database.ts'
 import { decimalOfInteger, plain, sum } from '../../../../shared/decimal.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -11,7 +13,6 @@ import { walletsOf } from '../testing/wallets-of.ts'
 import { reserveMany } from './reserve-many.ts'
 
 const DAY = 86_400_000
-const ACTOR = { id: null, requestId: null }
 
 let api: ApiHarness
 let of: Awaited<ReturnType<typeof walletsOf>>
@@ -121,7 +122,7 @@ test('the database grants, refuses and takes from grants as the rules say, whate
       if (grants.length > 0) await insert(grants)
       const operations = uses.map(({ wallet, quantity, customer }) => ({
         kind: 'RESERVE' as const,
-        actor: ACTOR,
+        actor: SERVICE,
         wallet: walletId(wallet),
         id: newId('wres'),
         reference: newId('wres').slice(5),
@@ -169,7 +170,7 @@ test('the credits of a seat stay its own when its accounts were written without 
   await insert([{ ...grant, startAt: instantOf(now - DAY), expireAt: null, isReverted: false }])
   const reserveAs = (customerId: string | null) => ({
     kind: 'RESERVE' as const,
-    actor: ACTOR,
+    actor: SERVICE,
     wallet: walletId,
     id: newId('wres'),
     reference: newId('wres').slice(5),

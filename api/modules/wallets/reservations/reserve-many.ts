@@ -1,7 +1,7 @@
 // Reserves for many uses in one statement of the database, which decides them in their order and writes what is granted
 // (migration 20261123T0220).
 import { and, inArray } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, readTenant, stateInTenant } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE, stateInTenant } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
@@ -24,8 +24,6 @@ type Decided = {
   readonly open: string
   readonly known_id: string
 }
-
-const SERVICE: Actor = { id: null, requestId: null }
 
 type Deps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 

@@ -3,7 +3,7 @@
 import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
-import type { Actor, Uow } from '../../../../shared/database/database.ts'
+import { SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -20,7 +20,6 @@ export type Outcome = { readonly row: ShownReservation; readonly unit: WalletUni
 
 /** The most leases of a wallet that one batch ends. */
 const LEASES_MAX = 500
-const SERVICE: Actor = { id: null, requestId: null }
 
 /**
  * Runs them in their order; returns the outcome of each, in the same order. `also`: more wallets whose leases may have

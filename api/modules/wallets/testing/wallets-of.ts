@@ -1,6 +1,6 @@
 // Wallets for tests, created through the API.
 import { expect } from 'vitest'
-import { inTenant } from '../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import type { Answer, ApiHarness, TestTenant } from '../../../testing/harness.ts'
@@ -89,7 +89,7 @@ export const postMoves = (
   of: { readonly wallet: Row; readonly grantId: Id<'wgra'> },
   moves: readonly (readonly ['RESERVE' | 'RELEASE' | 'SPEND', string])[],
 ) =>
-  inTenant(api.database, tenant, { id: null, requestId: null }, async uow => {
+  inTenant(api.database, tenant, SERVICE, async uow => {
     for (const [move, quantity] of moves)
       await postEntries(uow, [
         {

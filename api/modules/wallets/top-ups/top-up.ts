@@ -2,11 +2,11 @@
 // commit together, under the lock of the configuration.
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import {
-  type Actor,
   type Database,
   inTenant,
   type ReadUow,
   readTenant,
+  SERVICE,
   type Uow,
 } from '../../../../shared/database/database.ts'
 import { decimal, sum } from '../../../../shared/decimal.ts'
@@ -31,8 +31,6 @@ import { nextAttemptAt } from './back-off.ts'
 import { checkItem } from './check-config.ts'
 import { orderOf } from './order-of-config.ts'
 import { type AutoTopUpConfig, autoTopUpConfigs } from './table.ts'
-
-const SERVICE: Actor = { id: null, requestId: null }
 
 export type TopUpDeps = EngineDeps & { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 

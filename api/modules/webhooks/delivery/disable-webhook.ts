@@ -1,6 +1,6 @@
 // What happens at twenty failures in a row, and the warning before that (contract: states of a webhook).
 import { sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { tenantOf } from '../../../jobs/tenant-jobs.ts'
 import { saveChange } from '../../../resource/commands.ts'
@@ -9,8 +9,6 @@ import { webhookResource } from '../webhook.ts'
 import { mailAdministrators } from './mail-administrators.ts'
 import type { TurnResult } from './queue-store.ts'
 import { saveAttempts } from './save-attempts.ts'
-
-const SERVICE: Actor = { id: null, requestId: null }
 
 /**
  * Disables the webhook after its last allowed failure. Saves its attempts, reason, event and mails in one transaction.

@@ -1,7 +1,7 @@
 // Pauses with a real database: what they refuse, which subscription gets usage during a pause, and what invoices charge
 // (semantics 4.1).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant } from '../../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { at } from '../../../../../shared/time.ts'
 import { refusal } from '../../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
@@ -88,7 +88,7 @@ describe('pause and resume', () => {
 test('usage during a pause does not belong to the subscription; usage before and after it does', async () => {
   const billed = await feeOfMarch()
   await call(billed, 'pause', { start_at: '2026-03-11T00:00:00Z', end_at: '2026-03-21T00:00:00Z' })
-  const { subscriptions } = await inTenant(api.database, tenant.tenant, { id: null, requestId: null }, uow =>
+  const { subscriptions } = await inTenant(api.database, tenant.tenant, SERVICE, uow =>
     loadAttribution(uow, { customerIds: [billed.customerId], with: 'CHILDREN' }),
   )
   expect(subscriptions[0]?.held.map(({ start_ms, end_ms }) => [start_ms, end_ms])).toEqual([

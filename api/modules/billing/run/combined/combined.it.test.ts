@@ -1,6 +1,6 @@
 // Subscriptions that combine: what each of them bills is issued in one FINAL invoice, once, whatever happens meanwhile.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
@@ -18,7 +18,7 @@ import type { UsageFigure } from '../../usage/usage-needs.ts'
 import { verifyInvoice } from '../../why/verify-invoice.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { runBilling } from '../run-billing.ts'
-import { ACTOR, runGroup } from '../run-group.ts'
+import { runGroup } from '../run-group.ts'
 import { loadInvoicesOf } from '../subscription-invoices.ts'
 
 let api: ApiHarness
@@ -506,7 +506,7 @@ test('one that is locked keeps the other for later, so that they are issued toge
   await run([held, free], MARCH)
   await run([held, free], APRIL)
   setTime(FINAL)
-  const outcomes = await inTenant(api.database, tenant.tenant, ACTOR, async uow => {
+  const outcomes = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
     await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
     return await runGroup(deps, tenant.tenant, ids([held, free]))
   })

@@ -1,6 +1,6 @@
 // Issues an invoice of a subscription that combines before its grace period is over, together with those that it belongs to.
 import { localDateOf } from '../../../../../shared/billing/local-days.ts'
-import { inTenant, readTenant, type Uow } from '../../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE, type Uow } from '../../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
@@ -13,7 +13,7 @@ import type { InvoiceRow } from '../../../invoices/table.ts'
 import { requireAnswered } from '../../../invoices/tax/answers/require-answered.ts'
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
-import { ACTOR, runGroup } from '../run-group.ts'
+import { runGroup } from '../run-group.ts'
 import { loadStates, type SubscriptionState } from '../subscription-state.ts'
 import { combinedWith } from './match.ts'
 import { siblingsOf } from './siblings.ts'
@@ -31,7 +31,7 @@ export async function issueWithOthers(
   deps: BillingDeps,
   { tenant, id }: { readonly tenant: Tenant; readonly id: Id<'invo'> },
 ): Promise<InvoiceRow | null> {
-  const subscription = await inTenant(deps.database, tenant, ACTOR, uow => endGrace(uow, id))
+  const subscription = await inTenant(deps.database, tenant, SERVICE, uow => endGrace(uow, id))
   if (subscription === null) return null
   for (let run = 0; run < RUNS_MAX; run += 1) {
     const outcome = (await runGroup(deps, tenant, [subscription])).get(subscription)

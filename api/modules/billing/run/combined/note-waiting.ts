@@ -1,5 +1,5 @@
 // Says on invoices that are late why they wait: another subscription that they are combined with cannot be billed.
-import { inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
@@ -12,7 +12,6 @@ import type { WaitsFor } from '../outcome.ts'
 import { loadSubscriptionInvoices } from '../subscription-invoices.ts'
 import { LATE_MS } from './siblings.ts'
 
-const SERVICE = { id: null, requestId: null }
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'the reason is in the log of the worker.'
 

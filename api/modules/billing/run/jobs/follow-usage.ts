@@ -2,12 +2,12 @@
 // subscriptions that its events may belong to become due for billing. Nothing is read while no usage arrives.
 import { sql } from 'drizzle-orm'
 import {
-  type Actor,
   asSystem,
   type Database,
   inTenant,
   type ReadUow,
   readTenant,
+  SERVICE,
   type Uow,
 } from '../../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
@@ -22,7 +22,6 @@ import { queueGroups } from './group-jobs.ts'
 
 /** Customers whose subscriptions one transaction looks up. */
 const CUSTOMERS_MAX = 1_000
-const ACTOR: Actor = { id: null, requestId: null }
 
 type FollowDeps = {
   readonly database: Database
@@ -47,9 +46,9 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
     : []
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
-    woken += await inTenant(deps.database, tenant, ACTOR, uow => wake(uow, keys.slice(first, first + CUSTOMERS_MAX)))
+    woken += await inTenant(deps.database, tenant, SERVICE, uow => wake(uow, keys.slice(first, first + CUSTOMERS_MAX)))
   // Saved last: an interrupted call starts again, and making a subscription due twice does no harm.
-  if (moved || since === null) await inTenant(deps.database, tenant, ACTOR, uow => remember(uow, positions))
+  if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
   return woken
 }
 

@@ -1,7 +1,7 @@
 // One job is one group: it claims due subscriptions of a tenant, bills them, and queues another group while more are
 // due. Claims expire, so the claims of a worker that died are found again. Those subscriptions are then billed one by
 // one, so that one that kills its run affects no other.
-import { type Actor, type Database, inTenant, type SystemTransaction } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type SystemTransaction } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
@@ -28,7 +28,6 @@ const GROUP_MAX = 250
 /** Concurrent groups of one tenant: while one waits for usage, another computes. */
 const SLOTS = 2
 const CLAIM_MS = 60_000
-const ACTOR: Actor = { id: null, requestId: null }
 
 /** Queues groups for the tenants of these subscriptions. */
 export async function queueGroups(tx: SystemTransaction, due: readonly TenantPayload[]): Promise<void> {
@@ -61,7 +60,7 @@ type Left = {
  * and releases the claims.
  */
 export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max = GROUP_MAX): Promise<Left> {
-  const claimed = await inTenant(deps.database, tenant, ACTOR, uow =>
+  const claimed = await inTenant(deps.database, tenant, SERVICE, uow =>
     claimBilling(uow, { max, until: instantOf(uow.now + CLAIM_MS) }),
   )
   if (claimed.length === 0) return { again: false, alone: [] }
@@ -77,7 +76,7 @@ export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max =
     const alone = [...ended, ...(await failuresOf(deps, tenant, outcomes))]
     return { again: claimed.length === max || isDueAgain(deps, outcomes), alone }
   } catch (error) {
-    await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
+    await inTenant(deps.database, tenant, SERVICE, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
     throw error
   }
 }
@@ -102,7 +101,7 @@ async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly Claimed
  * subscription.
  */
 export const settleCancelled = (database: Database, tenant: Tenant, id: string): Promise<Subscription | null> =>
-  inTenant(database, tenant, ACTOR, async uow => {
+  inTenant(database, tenant, SERVICE, async uow => {
     const row = await lockOne(uow, subscriptionResource, id)
     return row ? await settleCancellation(uow, row as Subscription) : null
   })
@@ -125,7 +124,7 @@ async function failuresOf(deps: Deps, tenant: Tenant, outcomes: ReadonlyMap<stri
       else alone.push(id)
     }
   }
-  await inTenant(deps.database, tenant, ACTOR, uow => releaseBilling(uow, away))
+  await inTenant(deps.database, tenant, SERVICE, uow => releaseBilling(uow, away))
   return alone
 }
 

@@ -2,7 +2,7 @@
 // billing run, so that they do not slow it down. Log positions and pinned inputs decide which events are in a receipt,
 // so it is the same whenever it is made.
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { type Id, idsOf } from '../../../../../shared/ids.ts'
@@ -21,7 +21,6 @@ import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
 
-const ACTOR: Actor = { id: null, requestId: null }
 /** Invoices whose events are read at once: few, so that requests are answered in between. */
 const TOGETHER = 20
 
@@ -75,7 +74,7 @@ async function treesOf(
 }
 
 async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<string, ReceiptTree>): Promise<void> {
-  await inTenant(database, tenant, ACTOR, async uow => {
+  await inTenant(database, tenant, SERVICE, async uow => {
     const ids = [...trees.keys()]
     // The run that marks an invoice makes its receipt; one made concurrently is the same.
     const marked = await uow.tx

@@ -1,7 +1,7 @@
 // The key a file is sent with: made when it is first needed, replaced before it ends, and ended with the work.
 
 import { createIngestKey, INGEST_KEY_MINUTES, revokeIngestKeys } from '../../../../../shared/access/ingest-key.ts'
-import { type Database, inTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import type { Lease } from './lease.ts'
 
 /** A key is used for half of its life: the clocks of the database and of a gateway may differ. */
@@ -39,7 +39,7 @@ export function createKeyRing(database: Database, lease: Lease): KeyRing {
       }
     },
     end: async () => {
-      await inTenant(database, lease.tenant, { id: null, requestId: null }, uow => revokeIngestKeys(uow, purpose))
+      await inTenant(database, lease.tenant, SERVICE, uow => revokeIngestKeys(uow, purpose))
     },
   }
 }

@@ -4,7 +4,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { type Actor, type Database, inTenant, type Uow } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE, type Uow } from '../../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import type { FileStatus } from '../table.ts'
@@ -13,7 +13,6 @@ import type { FileStatus } from '../table.ts'
 export const LEASE_SECONDS = 15
 const RENEW_MS = 4_000
 const LISTENERS_MAX = 100
-const SYSTEM: Actor = { id: null, requestId: null }
 
 /** The two kinds of work on a file, which do not wait for each other: one depends on another party's server. */
 export type Stage = 'download' | 'process'
@@ -44,7 +43,7 @@ export type Turn = { readonly workerId: string; readonly stop: AbortSignal; read
  * tenant follow one another, so that many of them are sent no faster than one.
  */
 export async function takeFile(database: Database, tenant: Tenant, of: Turn): Promise<Lease | null> {
-  const fileId = await inTenant(database, tenant, SYSTEM, uow => claim(uow, of))
+  const fileId = await inTenant(database, tenant, SERVICE, uow => claim(uow, of))
   return fileId === null ? null : createLease(database, tenant, { ...of, fileId: idOf('file', fileId) })
 }
 
@@ -81,7 +80,7 @@ function createLease(database: Database, tenant: Tenant, { fileId, workerId, sto
     lost.signal.throwIfAborted()
   }
   const change: Lease['change'] = work =>
-    inTenant(database, tenant, SYSTEM, async uow => {
+    inTenant(database, tenant, SERVICE, async uow => {
       // First, because it locks the row: a worker that takes the file over waits for what is being saved.
       await prolong(uow)
       return await work(uow)
@@ -105,7 +104,7 @@ function createLease(database: Database, tenant: Tenant, { fileId, workerId, sto
     release: async () => {
       ended.abort()
       await keeping
-      await inTenant(database, tenant, SYSTEM, ({ tx }) =>
+      await inTenant(database, tenant, SERVICE, ({ tx }) =>
         tx.execute(sql`update files set worked_until = null where platform_id = ${tenant.platformId}
           and environment = ${tenant.environment} and id = ${fileId} and worked_by = ${workerId}`),
       )

@@ -7,7 +7,7 @@ import {
   NoTaxAnswer,
   type TaxEngine,
 } from '../../../../../shared/billing/tax/tax-engine.ts'
-import { type Actor, type Database, inTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { systemClock } from '../../../../../shared/time.ts'
@@ -23,7 +23,6 @@ export type EngineDeps = {
 /** A question that has no answer: why, and whether asking again would give the same. */
 export type EngineFault = { readonly message: string; readonly isRefusal: boolean }
 
-const SERVICE: Actor = { id: null, requestId: null }
 const NO_ENGINE =
   'This installation has no tax engine: its operator sets TAX_ENGINE_URL, or the billing entity uses the provider BUILT_IN.'
 const SILENT = 'The tax engine did not answer in time.'

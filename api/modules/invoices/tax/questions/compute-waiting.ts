@@ -1,5 +1,5 @@
 // Computes again the invoices that waited for what a tax engine said.
-import { type Database, inTenant, readTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Id } from '../../../../../shared/ids.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
@@ -29,7 +29,6 @@ const QUESTIONS_MAX = 400
 const OUTAGES_MAX = 8
 /** How long what could not be computed waits. */
 const PAUSE_MS = { OUTAGE: 60_000, FAULT: 600_000 }
-const ACTOR = { id: null, requestId: null }
 
 type Outcome = 'DONE' | keyof typeof PAUSE_MS
 /** A question, with how many of its invoices are still to be computed. */
@@ -93,7 +92,7 @@ async function computeOne(
 ): Promise<Outcome> {
   const owner = question.billing_type === 'SELF_BILLING' ? question.seller.id : question.buyer.id
   try {
-    await inTimeOf(deps.database, tenant, [owner], () => refreshInvoice(deps, tenant, ACTOR, id))
+    await inTimeOf(deps.database, tenant, [owner], () => refreshInvoice(deps, tenant, SERVICE, id))
     return 'DONE'
   } catch (err) {
     if (err instanceof AppError && err.code !== 'SERVICE_UNAVAILABLE') return 'DONE'
@@ -108,6 +107,6 @@ async function computeOne(
 
 /** The mark stays on what is to be tried again. */
 const conclude = (deps: ComputeDeps, tenant: Tenant, { open, pauseMs }: Pending): Promise<void> =>
-  inTenant(deps.database, tenant, ACTOR, uow =>
+  inTenant(deps.database, tenant, SERVICE, uow =>
     pauseMs === 0 ? markComputed(uow, open) : computeLater(uow, open, instantOf(deps.system.clock.now() + pauseMs)),
   )

@@ -1,6 +1,6 @@
 // The kept answers of tax engines that no invoice needs any more: a search every night, and one job for each tenant that has some.
 import { sql } from 'drizzle-orm'
-import { type Database, inTenant } from '../../../../../shared/database/database.ts'
+import { type Database, inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
 import { searchedJobs } from '../../../../jobs/tenant-jobs.ts'
@@ -29,9 +29,7 @@ export async function dropUnneeded(
   const before = lastDay(system.clock.now())
   let total = 0
   while (!stop.aborted) {
-    const dropped = await inTenant(database, tenant, { id: null, requestId: null }, uow =>
-      dropAnswers(uow, { before, limit: BATCH_MAX }),
-    )
+    const dropped = await inTenant(database, tenant, SERVICE, uow => dropAnswers(uow, { before, limit: BATCH_MAX }))
     total += dropped
     if (dropped < BATCH_MAX) break
   }

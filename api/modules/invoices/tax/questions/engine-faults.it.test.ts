@@ -1,7 +1,7 @@
 // A tax engine that is slow, wrong, down or not there, and what is forgotten.
 import { expect, test } from 'vitest'
 import type { EngineQuestion, TaxEngine } from '../../../../../shared/billing/tax/tax-engine.ts'
-import { inTenant } from '../../../../../shared/database/database.ts'
+import { inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { refusal, succeed } from '../../../../testing/calls.ts'
 import { startApi } from '../../../../testing/harness.ts'
@@ -277,7 +277,7 @@ test('an invoice that was saved while its answer came is computed with it', asyn
   const marked = async (as_of: string | null) => {
     const open = { key: row?.['key'] as string, question: row?.['question'] as EngineQuestion, as_of }
     const saved = { status: 'DRAFT', timezone: row?.['timezone'], content: { tax_question: open } }
-    await inTenant(rig.api.database, rig.tenant.tenant, { id: null, requestId: null }, uow =>
+    await inTenant(rig.api.database, rig.tenant.tenant, SERVICE, uow =>
       noteQuestions(uow, [saved as unknown as Parameters<typeof noteQuestions>[1][number]]),
     )
     const found = await rig.api.sql('select to_compute from tax_answers where customer_id = $1 and key = $2', [
