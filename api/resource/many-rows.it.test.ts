@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm'
-import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { readdirSync } from 'node:fs'
+import { getTableColumns, getTableName, is, sql } from 'drizzle-orm'
+import { boolean, integer, PgTable, pgTable, text } from 'drizzle-orm/pg-core'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTenant, SERVICE, type Uow } from '../../shared/database/database.ts'
@@ -87,4 +88,39 @@ test('a row that is not there is an error', async () => {
     const two = withIds([{ place: 2 }, { place: 3 }])
     await expect(updateMany(uow, many, two)).rejects.toThrow('2 rows were to be updated, and 1 are there')
   })
+})
+
+/** Every table that the modules declare. */
+async function moduleTables(): Promise<PgTable[]> {
+  const root = new URL('../modules/', import.meta.url)
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('table.ts'))
+  const found = await Promise.all(files.map(async name => Object.values(await import(new URL(name, root).href))))
+  return found.flat().filter((value): value is PgTable => is(value, PgTable))
+}
+
+/** Drizzle's names where PostgreSQL prints others. */
+const PRINTED: Readonly<Record<string, string>> = { timestamptz: 'timestamp with time zone' }
+
+// Rows of many are read from JSON by the types of the table here, and stored by those of the database.
+test('the columns of every table have the types here that they have in the database', async () => {
+  const { rows } = await inTenant(api.database, api.tenants.aTest.tenant, SERVICE, uow =>
+    uow.tx.execute<{
+      column: string
+      type: string
+    }>(sql`select c.relname || '.' || a.attname as column, format_type(a.atttypid, a.atttypmod) as type
+      from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = 'public'::regnamespace and a.attnum > 0`),
+  )
+  const stored = new Map(rows.map(({ column, type }) => [column, type]))
+  const tables = await moduleTables()
+  const differences = tables.flatMap(table =>
+    Object.values(getTableColumns(table)).flatMap(column => {
+      // All rows of a statement have it in common, and PostgreSQL takes that by the type it has there.
+      if (column.name === 'environment') return []
+      const place = `${getTableName(table)}.${column.name}`
+      const type = column.getSQLType()
+      return stored.get(place) === (PRINTED[type] ?? type) ? [] : [`${place}: ${type} is ${stored.get(place)}`]
+    }),
+  )
+  expect(tables.length).toBeGreaterThan(40)
+  expect(differences).toEqual([])
 })
