@@ -35,6 +35,11 @@ export type ClosedCharge = {
   /** What the invoice charges for it, exactly and as printed; negative for a deduction. */
   readonly exact: string
   readonly printed: string
+  /**
+   * What markups, discounts and coupons on prices left of `printed`. Only where a minimum of this one price counts it and one of
+   * those is about it; also absent in what was stored before this was.
+   */
+  readonly net?: string
   /** Of usage that is priced in credits: the credits that it cost. */
   readonly credits?: string
   /** The rates by which its price was converted; absent when it is in the currency of the invoice. */

@@ -27,6 +27,8 @@ export type LateUnit = {
   /** The amount billed so far, exactly and as printed. */
   readonly exact: Decimal
   readonly printed: Decimal
+  /** Of a part of `printed`, what markups, discounts and coupons on prices left of it; absent where no invoice stored that. */
+  readonly net?: { readonly of: Decimal; readonly left: Decimal }
   /** Of usage that is priced in credits: what it has cost so far; null where an invoice did not store that. */
   readonly credits: Decimal | null
   /**
@@ -115,12 +117,20 @@ function unitOf(unit: string, entries: readonly [Entry, ...Entry[]]): LateUnit {
     invoiceId: first.of.combined_into_id ?? first.of.invoice_id,
     exact: sum(charges.map(({ exact }) => decimal(exact))),
     printed: sum(charges.map(({ printed }) => decimal(printed))),
+    ...netOfCharges(charges),
     credits: creditsOf(charges),
     parts: partsOf(charges, last),
     together: { number: last.number, count: last.count },
     counted: (entries.at(-1) ?? first).of,
     namesHash: first.of.names_hash,
   }
+}
+
+function netOfCharges(charges: readonly ClosedCharge[]): Pick<LateUnit, 'net'> {
+  const stored = charges.flatMap(({ printed, net }) => (net === undefined ? [] : [{ printed, net }]))
+  if (stored.length === 0) return {}
+  const of = sum(stored.map(({ printed }) => decimal(printed)))
+  return { net: { of, left: sum(stored.map(({ net }) => decimal(net))) } }
 }
 
 /** The credits that these charges cost; null where one of them did not store it. */

@@ -1,6 +1,8 @@
 // What discounts, coupons, minimums and wallets make of rated charges: lines of their own (semantics 5.4).
-import { NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
+import { type Clauses, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
 import type { Line } from '../../../../shared/billing/steps/line.ts'
+import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
+import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
 import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
@@ -9,7 +11,7 @@ import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import { type Charge, fullPeriodOf, paidAhead } from '../charges/charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
+import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
 import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
@@ -22,6 +24,15 @@ import { earlierInvoices } from './earlier-charges.ts'
 import { givenBackBy } from './given-back.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 
+/** A draft after its clauses. */
+export type AfterClauses = {
+  readonly draft: DraftInvoice
+  /** Every line with what clauses and wallets did to it; empty where there are no clauses. */
+  readonly steps: readonly Line[]
+  /** What clauses on prices left of usage, by charge key; only where a minimum counts that. */
+  readonly nets: ReadonlyMap<string, Decimal>
+}
+
 /** The draft with the lines that clauses make. Every charge counts, including those without a line. */
 export function withClauses(
   inputs: BillingInputs,
@@ -31,7 +42,7 @@ export function withClauses(
     draft,
     exchangeOf,
   }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice; readonly exchangeOf: ExchangeOf },
-): { readonly draft: DraftInvoice; readonly steps: readonly Line[] } {
+): AfterClauses {
   const all = clausesOf(inputs.schedules, terms, exchangeOf)
   // An invoice that collects no period has no minimum of its own.
   const ofSchedules =
@@ -40,7 +51,8 @@ export function withClauses(
       : all
   const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
   const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead })
-  if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0) return { draft, steps: [] }
+  if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
+    return { draft, steps: [], nets: new Map() }
   const { amountType, currency } = draft
   const zone = zoneOfParties(inputs)
   const rounding = roundingOf(inputs)
@@ -73,18 +85,58 @@ export function withClauses(
         return earlierLines([...paid, ...beside].map(rateAgain), clauses, context).filter(({ key }) => keys.has(key))
       },
     ),
-    ...earlierLines(isCommitted ? billedOfLate(rated, late) : [], ofSchedules, context),
+    ...(isCommitted ? billedOfLate(rated, late, { clauses: ofSchedules, context }) : []),
   ]
   const paying = wallets.map(each => ({ ...each, except: linesThatFill(rated, each.walletTypeId) }))
   const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, deducted, steps } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
-  return { draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) }, steps }
+  return {
+    draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) },
+    steps,
+    nets: isCommitted ? netsOf(rated, steps, clauses) : new Map(),
+  }
 }
 
-/** What closed invoices billed of the time of late usage, as the charges that they were. */
-const billedOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[]): RatedCharge[] =>
+/** What clauses on prices leave of usage whose minimum counts that: a later invoice needs it when more of the usage arrives. */
+function netsOf(rated: readonly RatedCharge[], steps: readonly Line[], clauses: Clauses): Map<string, Decimal> {
+  const metered = new Set(rated.flatMap(({ charge }) => (charge.usage ? [charge.key] : [])))
+  const onPrices = [...clauses.markups, ...clauses.discounts].filter(({ of }) => of !== null)
+  const free = new Set(clauses.freeUsage.flatMap(({ parts }) => parts.map(({ lineKey }) => lineKey)))
+  const counted = steps.filter(
+    line =>
+      metered.has(line.key) &&
+      clauses.commitments.some(each => each.of !== null && each.isOfOnePrice && isAbout(each, line)) &&
+      (free.has(line.key) || onPrices.some(each => isAbout(each, line))),
+  )
+  return new Map(counted.map(line => [line.key, afterPrices(line)]))
+}
+
+/**
+ * What closed invoices billed of the time of late usage, after the markups and discounts on prices. What they took of it is
+ * stored; where it is not, percentages take the same again, and coupons are left out.
+ */
+function billedOfLate(
+  rated: readonly RatedCharge[],
+  late: readonly LateCharge[],
+  { clauses, context }: { readonly clauses: Clauses; readonly context: StepContext },
+): Line[] {
+  const billed = chargesOfLate(rated, late)
+  const again = billed.flatMap(({ each, unit: { printed, net } }) =>
+    net?.of.eq(printed) ? [] : [{ ...each, quantity: printed.minus(net?.of ?? ZERO) }],
+  )
+  const kept = billed.flatMap(({ each, unit: { net } }) => (net ? [{ ...each, quantity: net.left }] : []))
+  const keys = new Set(again.map(({ charge }) => charge.key))
+  return [
+    ...earlierLines(again, clauses, context),
+    // What was used counts once.
+    ...earlierLines(kept, NO_CLAUSES, context).map(line => (keys.has(line.key) ? { ...line, volume: null } : line)),
+  ]
+}
+
+/** The closed time of late usage, as the charges that it was. */
+const chargesOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[]) =>
   rated.flatMap(each => {
     const unit = late.find(({ charge }) => charge.key === each.charge.key)?.unit
     if (!unit || !each.before) return []
@@ -94,7 +146,7 @@ const billedOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[]
       late: null,
       period: { ...each.charge.period, full: fullPeriodOf(each.charge) },
     }
-    return [{ ...each, charge, metered: each.before.volume, exact: unit.exact, quantity: unit.printed, before: null }]
+    return [{ unit, each: { ...each, charge, metered: each.before.volume, exact: unit.exact, before: null } }]
   })
 
 /** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */

@@ -1,7 +1,8 @@
 // Markups and minimums of schedules on invoices: which lines they make, from what, and the resulting totals.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, max, plain } from '../../../../shared/decimal.ts'
+import { decimal, max, plain, sum } from '../../../../shared/decimal.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
 import { closeInTurn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
@@ -25,7 +26,7 @@ const shown = (invoice: Pick<PricedInvoice['columns'], 'content'> | undefined): 
       group.lines.map(line => `${line.type} ${line.description}: ${line.amount_excluding_tax.quantity}`),
     ),
   )
-const linesOf = (invoice: ReturnType<typeof invoiceOf>) =>
+const linesOf = (invoice: Pick<PricedInvoice['columns'], 'content'> | undefined) =>
   invoice?.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) ?? []
 
 /** One euro per unit. */
@@ -202,6 +203,54 @@ describe('markups and minimums of a schedule', () => {
     )
     expect(shown(january?.columns)).toEqual(['REVENUE Tokens: 30.00', 'COMMITMENT Minimum: 70.00'])
     expect(shown(february?.columns)).toEqual(lines)
+  })
+
+  const onPrice = (more: object) => ({ pricing_item_configs: [onConfig({ ...more, end_at: '2026-02-01T00:00:00Z' })] })
+  const HALF: AppliedCoupon = {
+    ...{ coupon_id: 'half', coupon_name: 'Half', promotion_code_id: null, promotion_code: null, start_at: null },
+    discount: { type: 'PERCENTAGE', percentage: '50' },
+    duration: { type: 'FOREVER' },
+    meter_value_reference: null,
+    limited_to: { product_item_ids: ['item0'] },
+  }
+  const above = (limit: string) => ({ comparator: 'GREATER_THAN', value: { amount: eur(limit) } }) as const
+  // 20 in January for January, 160 for it in February, and 40 for it in March: what is owed of it is 100 until more is left of it.
+  test.each<[string, Partial<ScheduleInput>, string[], string]>([
+    [
+      'what a coupon took',
+      { commitment: onPrice({ amount: eur('100') }), coupons: [HALF] },
+      ['20.00 -10.00 90.00', '160.00 -80.00 -80.00', '40.00 -20.00 -10.00'],
+      '110',
+    ],
+    [
+      'what a coupon took beside a percentage',
+      { discount: onPrice({ percentage: '10' }), commitment: onPrice({ amount: eur('95') }), coupons: [HALF] },
+      ['20.00 -2.00 -9.00 86.00', '160.00 -16.00 -72.00 -72.00', '40.00 -4.00 -18.00 -14.00'],
+      '99',
+    ],
+    [
+      'what a discount under a condition took of one invoice',
+      { discount: onPrice({ percentage: '50', condition: above('100') }), commitment: onPrice({ amount: eur('120') }) },
+      ['20.00 100.00', '160.00 -80.00 -80.00', '40.00 -20.00'],
+      '140',
+    ],
+    [
+      'an amount, once and of what there was',
+      { discount: onPrice({ amount: eur('30') }), commitment: onPrice({ amount: eur('180') }) },
+      ['20.00 -20.00 180.00', '160.00 -160.00', '40.00 -20.00'],
+      '200',
+    ],
+  ])('usage that arrives late twice counts towards its minimum after %s', (_title, schedule, lines, owed) => {
+    const inputs = exampleInputs({ start: START, items: [PER_UNIT], schedules: [schedule] })
+    const events = [
+      { day: 3, quantity: '20', after: 0 },
+      { day: 4, quantity: '160', after: 1 },
+      { day: 5, quantity: '40', after: 2 },
+    ]
+    const invoices = closeInTurn(inputs, events, 3)
+    const amounts = invoices.map(({ columns }) => linesOf(columns).map(line => line.amount_excluding_tax.quantity))
+    expect(amounts.map(each => each.join(' '))).toEqual(lines)
+    expect(plain(sum(amounts.flat().map(decimal)))).toBe(owed)
   })
 
   test('usage that arrives late leaves a minimum of several prices as it was charged', () => {

@@ -8,15 +8,23 @@ import type { ClosedCharge, ClosedPart } from '../late/closed-usage.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { CustomerPart, PartsOfCharges } from '../shares/customer-parts.ts'
 
+type CountedAmounts = {
+  /** By the key of a charge, what its line prints. */
+  readonly printed: (key: string) => Decimal
+  /** What clauses on prices left of it, where a minimum counts that. */
+  readonly nets: ReadonlyMap<string, Decimal>
+}
+
 /** What is stored of the metered charges when the invoice is closed, including charges of zero. */
 export function countedCharges(
   rated: readonly RatedCharge[],
-  printed: (key: string) => Decimal,
+  { printed, nets }: CountedAmounts,
   parts: PartsOfCharges | null,
 ): ClosedCharge[] {
   return rated.flatMap(({ charge, metered: volume, exact, credits, exchange }): ClosedCharge[] => {
     const { schedule, item, config, productItem, service, usage } = charge
     if (!usage) return []
+    const net = nets.get(charge.key)
     return [
       {
         unit: charge.ratingGroup,
@@ -32,6 +40,7 @@ export function countedCharges(
         count: plain(volume.count),
         exact: plain(exact),
         printed: plain(printed(charge.key)),
+        ...(net ? { net: plain(net) } : {}),
         ...(credits ? { credits: plain(credits.needed) } : {}),
         ...(charge.exchange ? { exchange_rates: charge.exchange.used.map(rate => ({ ...rate })) } : {}),
         ...(exchange && exchange.held.length > 0 ? { usage_rates: exchange.held.map(rate => ({ ...rate })) } : {}),

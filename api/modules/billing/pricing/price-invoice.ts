@@ -1,6 +1,5 @@
 // From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
-import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -32,7 +31,7 @@ import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
-import { linesThatFill, withClauses } from './apply-clauses.ts'
+import { type AfterClauses, linesThatFill, withClauses } from './apply-clauses.ts'
 import { countedCharges } from './counted-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
 import { advanceChargesIn, type PeriodColumns } from './period-columns.ts'
@@ -83,7 +82,11 @@ export function priceFigures(inputs: BillingInputs, request: InvoiceRequest): In
     },
     lines: documentLines(draft, amounts),
     ...(draft.amountType === 'INCLUDING_TAX' && amounts.tax.open?.as_of === null ? { lacksTax: true } : {}),
-    counted: countedCharges(rated.all, amounts.printed, partsIn(inputs, request, priced)),
+    counted: countedCharges(
+      rated.all,
+      { printed: amounts.printed, nets: priced.nets },
+      partsIn(inputs, request, priced),
+    ),
   }
 }
 
@@ -113,7 +116,7 @@ export function priceBeforeDocument(inputs: BillingInputs, request: InvoiceReque
     },
     period: periodColumns(request.window, rated.charges),
     grants: grantsOfCharges(inputs, request, { rated: rated.all, printed: amounts.printed }),
-    counted: countedCharges(rated.all, amounts.printed, parts),
+    counted: countedCharges(rated.all, { printed: amounts.printed, nets: priced.nets }, parts),
     rated: rated.all,
   }
 }
@@ -130,13 +133,7 @@ function partsIn(inputs: BillingInputs, request: InvoiceRequest, { rated, amount
 }
 
 /** How the amounts of an invoice come about, before the document is laid out. */
-export type PriceParts = {
-  readonly rated: RatedInvoice
-  readonly draft: DraftInvoice
-  readonly amounts: DocumentAmounts
-  /** Every line with what clauses and wallets did to it; empty where there are no clauses. */
-  readonly steps: readonly Line[]
-}
+export type PriceParts = AfterClauses & { readonly rated: RatedInvoice; readonly amounts: DocumentAmounts }
 
 /** The same steps as in `priceInvoice`, with their intermediate results. */
 export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceParts {
@@ -158,8 +155,8 @@ export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceP
     ...staleUsageRates(rated.all.flatMap(({ exchange }) => exchange?.stale ?? [])),
   ]
   const before = { rated: rated.all, draft: draftOf(inputs, request, { ...rated, findings }), exchangeOf }
-  const { draft, steps } = withClauses(inputs, request, before)
-  return { rated, draft, amounts: documentAmounts(draft), steps }
+  const { draft, steps, nets } = withClauses(inputs, request, before)
+  return { rated, draft, amounts: documentAmounts(draft), steps, nets }
 }
 
 /** The dates of an invoice with these charges; the day also selects the rates of exchange. */

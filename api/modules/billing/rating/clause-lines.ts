@@ -83,6 +83,10 @@ const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DI
 const deductedFrom = ({ because }: Line): Decimal =>
   sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
 
+/** What markups and discounts on prices left of a charge; minimums and discounts on the total come after. */
+export const afterPrices = ({ exact, because }: Line): Decimal =>
+  exact.plus(sum(because.filter(({ step }) => step === 'MARKUP' || step === 'DISCOUNT').map(each => each.exact)))
+
 /** Charges of earlier invoices as they were charged, after the markups and discounts on prices. */
 export function earlierLines(rated: readonly RatedCharge[], clauses: Clauses, context: StepContext): Line[] {
   if (rated.length === 0) return []
