@@ -122,7 +122,8 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): readonly Line
       const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
       const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
       const inAdvance = step === 'COMMITMENT' && members.every(line => line.inAdvance)
-      return { ...adjustingLine(own, because), inAdvance }
+      // What it gives back of a late period is late too: it makes no wider minimum due again.
+      return { ...adjustingLine(own, because), inAdvance, late: isLate(members) }
     })
   return [...lines, ...made]
 }
@@ -133,28 +134,56 @@ const isLate = (members: readonly Line[]): boolean => members.every(({ late }) =
 const sameTime = ({ period: { service: a } }: Line, { period: { service: b } }: Line): boolean =>
   a.start === b.start && a.end === b.end
 
+/** A step between minimums: the lines so far, and what earlier invoices charged with the minimums they reached so far. */
+type Narrower = { readonly now: readonly Line[]; readonly before: readonly Line[] }
+
 /**
  * Step 7: commitments on configs, items and pricings, narrow to wide, so that a wider one counts what a narrower one
- * charged. A commitment is due for every period with a line in its scope, even a line of 0.00, so the input must
- * include lines without usage. A minimum that was reached ahead counts what earlier invoices added.
+ * charged, on this invoice or an earlier one. A commitment is due for every period with a line in its scope, even a line of
+ * 0.00, so the input must include lines without usage. A minimum that was reached ahead counts what earlier invoices added.
  */
 export const commitments: Step = (lines, { commitments: all, billedBefore, minimumsBefore }, context) =>
-  inTurn(lines, together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)), (now, group) => {
-    const [first] = group
-    const periods = byPeriod(now.filter(line => isAbout(first, line))).filter(members =>
-      isLate(members) ? first.isOfOnePrice : first.inAdvance || members.some(line => !line.inAdvance),
-    )
-    return inTurn(now, periods, (current, members) => {
-      const earlier = billedBefore.filter(line => isAbout(first, line) && sameTime(line, members[0]))
-      const counted = [...members, ...earlier]
-      const { period } = members[0]
-      const of = { step: 'COMMITMENT', period, members, counted, context } as const
-      const key = keyOfMinimum(group, period)
-      const isBilled = isLate(members) || [...minimumsBefore].some(billed => billed.startsWith(`${key} `))
-      const addedBefore = isBilled ? max(shortfall(group, { ...of, counted: earlier, addedBefore: ZERO }), ZERO) : ZERO
-      return trueUp(current, group, { ...of, addedBefore })
-    })
-  })
+  together(all.filter(({ of }) => of !== null).toSorted(narrowFirst)).reduce<Narrower>(
+    ({ now, before }, group) => {
+      const [first] = group
+      const about = byPeriod(now.filter(line => isAbout(first, line)))
+      const earlier = byPeriod(before.filter(line => isAbout(first, line)))
+      const sameAs = <T extends readonly [Line, ...Line[]]>(all: readonly T[], [line]: readonly [Line, ...Line[]]) =>
+        all.find(each => sameTime(each[0], line))
+      /** What earlier invoices, which charged these lines, added for a period. */
+      const addedFor = (members: readonly Line[], counted: readonly Line[], period: LinePeriod): Decimal => {
+        const key = keyOfMinimum(group, period)
+        const isLateTime = members.length > 0 && isLate(members)
+        if (!isLateTime && ![...minimumsBefore].some(billed => billed.startsWith(`${key} `))) return ZERO
+        const of = { step: 'COMMITMENT', period, members, counted, addedBefore: ZERO, context } as const
+        return max(shortfall(group, of), ZERO)
+      }
+      const periods = about.filter(members =>
+        isLate(members) ? first.isOfOnePrice : first.inAdvance || members.some(line => !line.inAdvance),
+      )
+      const after = inTurn(now, periods, (current, members) => {
+        const [{ period }] = members
+        const charged = sameAs(earlier, members) ?? []
+        const addedBefore = addedFor(members, charged, period)
+        const counted = [...members, ...charged]
+        return trueUp(current, group, { step: 'COMMITMENT', period, members, counted, addedBefore, context })
+      })
+      const reached = earlier.flatMap(charged => {
+        const members = sameAs(about, charged)
+        const added = addedFor(members ?? [], charged, (members ?? charged)[0].period)
+        return added.eq(ZERO) ? [] : [reachedBefore(charged, added)]
+      })
+      return { now: after, before: [...before, ...reached] }
+    },
+    { now: lines, before: billedBefore },
+  ).now
+
+/** What earlier invoices added to reach the minimum of these lines. */
+function reachedBefore(lines: readonly [Line, ...Line[]], exact: Decimal): Line {
+  const [line] = lines
+  const of = commonScope(lines)
+  return { ...line, key: `COMMITMENT ${line.key}`, kind: 'COMMITMENT', of, exact, because: [], volume: null }
+}
 
 /**
  * Step 9: the minimum of the whole invoice, over everything its schedules charge. Lines added by users do not count.

@@ -253,6 +253,57 @@ describe('markups and minimums of a schedule', () => {
     expect(plain(sum(amounts.flat().map(decimal)))).toBe(owed)
   })
 
+  const twoMinimums = (narrow: string, wide: string, during: { end_at?: string } = {}) => ({
+    commitment: {
+      pricing_item_configs: [{ ids: ['config0'], amount: eur(narrow), ...during }],
+      pricings: [{ ids: ['pricing'], amount: eur(wide), ...during }],
+    },
+  })
+
+  test('usage that arrives late counts towards a narrow minimum and a wider one, each of which is charged once', () => {
+    const january = { end_at: '2026-02-01T00:00:00Z' }
+    const clauses = twoMinimums('100', '150', january)
+    const inputs = exampleInputs({ start: START, items: [PER_UNIT], schedules: [clauses] })
+    const events = ['50', '20', '60', '60'].map((quantity, after) => ({ day: 3, quantity, after }))
+    const amounts = closeInTurn(inputs, events, 4).map(({ columns }) =>
+      linesOf(columns).map(line => `${line.amount_excluding_tax.quantity} ${line.clause ?? ''}`),
+    )
+    expect(amounts).toEqual([
+      ['50.00 ', '50.00 commitment.pricing_item_configs.0', '50.00 commitment.pricings.0'],
+      ['20.00 ', '-20.00 commitment.pricing_item_configs.0'],
+      ['60.00 ', '-30.00 commitment.pricing_item_configs.0', '-30.00 commitment.pricings.0'],
+      ['60.00 ', '-20.00 commitment.pricings.0'],
+    ])
+  })
+
+  test('usage that arrives late leaves a wider minimum of several prices as it was charged', () => {
+    const january = { end_at: '2026-02-01T00:00:00Z' }
+    const clauses = twoMinimums('100', '150', january)
+    const inputs = exampleInputs({ start: START, items: [PER_UNIT, recurring('10')], schedules: [clauses] })
+    const events = ['50', '20'].map((quantity, after) => ({ day: 3, quantity, after }))
+    expect(shown(closeInTurn(inputs, events, 2)[1]?.columns)).toEqual([
+      'REVENUE Tokens: 20.00',
+      'COMMITMENT Minimum: -20.00',
+      'REVENUE Tokens: 10.00',
+    ])
+  })
+
+  test('a narrow minimum that was reached ahead counts towards a wider one of usage', () => {
+    const items = [recurring('50', { billing_in_advance: true }), PER_UNIT]
+    const clauses = twoMinimums('100', '150')
+    expect(shown(invoiceOf({ items, clauses, usage: '20' }))).toEqual([
+      'REVENUE Tokens: 50.00',
+      'COMMITMENT Minimum: 50.00',
+    ])
+    // January: 100 ahead and 20 of usage; 30 are missing.
+    expect(shown(invoiceOf({ items, clauses, usage: '20', count: 2 }))).toEqual([
+      'REVENUE Tokens: 20.00',
+      'COMMITMENT Minimum: 30.00',
+      'REVENUE Tokens: 50.00',
+      'COMMITMENT Minimum: 50.00',
+    ])
+  })
+
   test('usage that arrives late leaves a minimum of several prices as it was charged', () => {
     const commitment = { pricings: [{ ids: ['pricing'], amount: eur('100'), end_at: '2026-02-01T00:00:00Z' }] }
     const inputs = exampleInputs({ start: START, items: [PER_UNIT, recurring('10')], schedules: [{ commitment }] })
