@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { nodeArgs } from '../../infra/services/project.ts'
 
-const WRITTEN_MS = 400
+const WRITTEN_MS = 2_500
 
 /** Starts the yardstick. The function it returns ends it, and gives the milliseconds of processor time that a piece took since. */
 async function startYardstick(): Promise<() => Promise<number | null>> {

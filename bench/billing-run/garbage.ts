@@ -3,7 +3,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { GCProfiler, getHeapStatistics } from 'node:v8'
 
-const INTERVAL_MS = 200
+const INTERVAL_MS = 2_000
 
 const file = process.env['GARBAGE_FILE'] ?? ''
 let after = getHeapStatistics().used_heap_size

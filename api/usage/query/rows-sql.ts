@@ -1,5 +1,6 @@
 // What is read of usage, as parts of a statement: single events, the combinations of roll-ups, and the marks behind roll-ups. Every
-// part starts with its tenant; what else a tenant chose stands in it as hexadecimal digits.
+// part starts with its tenant; what else a tenant chose stands in it as hexadecimal digits. PREWHERE reads the columns that it names before
+// all others. It has only columns of the table's key, which are the same in every version of a row, so that FINAL finds the newest.
 import { groupBy } from '../../../shared/group-by.ts'
 import type { Interval } from '../../../shared/time.ts'
 import { textSql } from '../condition-sql.ts'
@@ -111,8 +112,8 @@ export function rawSql({ filter, pieces, columns, upTo, slots }: RowsOf): string
   const slot = slotSql('toUnixTimestamp64Milli(timestamp)', slots.raw)
   return `SELECT ${KEYS}, toInt8(${GRAINS.RAW}) AS source, ${slot} AS slot, toUInt8(0) AS carries, toUInt64(0) AS weighed_0,
       toUInt64(0) AS weighed_1${named(columns, ({ raw }) => raw)}
-    FROM usage_events FINAL WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('timestamp', intervalsOf(own))}
-      AND deleted = 0${placed}`
+    FROM usage_events FINAL PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('timestamp', intervalsOf(own))}
+    WHERE deleted = 0${placed}`
 }
 
 /**
@@ -131,7 +132,7 @@ export function rolledSql({ filter, pieces, columns, slots, carrier }: RowsOf): 
   return `SELECT ${KEYS}, toInt8(grain) AS source, ${slot} AS slot, nth = ${carrier} AS carries, ${weighed(0)} AS weighed_0, ${weighed(1)} AS weighed_1
       ${columns.map(({ name }) => `, of_${name} AS ${name}`).join('')}
     FROM usage_rollups FINAL ARRAY JOIN arrayEnumerate(subscriptions) AS nth${columns.map(({ name, rolled }) => `, ${rolled} AS of_${name}`).join('')}
-    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grainsSql(own)})`
+    PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grainsSql(own)})`
 }
 
 const ROLLED = ['TOTALS', 'HOUR', 'DAY'] as const
@@ -167,5 +168,5 @@ export function marksSql({ filter, pieces, slots }: Pick<RowsOf, 'filter' | 'pie
   const sumOf = (seed: number): string => `sum(${weightSql(seed, 'hour')} * log_seq)`
   return `SELECT ${KEYS}, ${slotSql('toInt64(toUnixTimestamp(hour)) * 1000', slots.rolled)} AS slot, ${sumOf(0)} AS first, ${sumOf(1)} AS second
     FROM usage_bucket_marks FINAL
-    WHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('hour', intervalsOf(own))} GROUP BY key, meter, slot`
+    PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('hour', intervalsOf(own))} GROUP BY key, meter, slot`
 }

@@ -36,12 +36,12 @@ export async function staleBuckets(
        SELECT key, meter, hour, ${['mark', 'of_totals', 'of_hour', 'of_day'].map(max).join(', ')} FROM (
          SELECT customer_key AS key, toString(meter_reference) AS meter, hour, sum(log_seq) AS mark,
            0 AS of_totals, 0 AS of_hour, 0 AS of_day
-         FROM usage_bucket_marks FINAL WHERE ${scope} AND ${withinAny('hour', intervals)} GROUP BY key, meter, hour
+         FROM usage_bucket_marks FINAL PREWHERE ${scope} AND ${withinAny('hour', intervals)} GROUP BY key, meter, hour
          UNION ALL
          SELECT customer_key AS key, toString(meter_reference) AS meter, covered_hour AS hour, 0 AS mark,
            if(grain = 'TOTALS', covered_seq, 0), if(grain = 'HOUR', covered_seq, 0), if(grain = 'DAY', covered_seq, 0)
          FROM usage_rollups FINAL ARRAY JOIN covered_hours AS covered_hour, covered_seqs AS covered_seq
-         WHERE ${scope} AND ${withinAny('start', intervals.map(wholeDays))}
+         PREWHERE ${scope} AND ${withinAny('start', intervals.map(wholeDays))}
        ) GROUP BY key, meter, hour HAVING of_totals < mark OR of_hour < mark OR of_day < mark
      ) GROUP BY key, meter, hour ORDER BY key, meter, hour`,
     filter.params,
