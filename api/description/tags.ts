@@ -1,10 +1,11 @@
 // The groups of operations, in the order in which a reader needs them, and what each is about.
+import { RESOURCES } from '../modules/modules.ts'
 
 export type Tag = { readonly name: string; readonly title: string; readonly description: string }
 
 const tag = (name: string, title: string, description: string): Tag => ({ name, title, description })
 
-export const TAGS: readonly Tag[] = [
+const ORDERED: readonly Tag[] = [
   tag(
     'customers',
     'Customers',
@@ -231,6 +232,12 @@ export const TAGS: readonly Tag[] = [
     'Audit records',
     'An audit record says who changed what, when, and by which key or token. Records form a chain that can be verified.',
   ),
+]
+
+/** Those of resources that have their section beside them come last. */
+export const TAGS: readonly Tag[] = [
+  ...ORDERED,
+  ...RESOURCES.flatMap(({ path, section }) => (section ? [{ name: path, ...section }] : [])),
 ]
 
 const ORDER = new Map(TAGS.map(({ name }, index) => [name, index]))

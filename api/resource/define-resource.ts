@@ -175,6 +175,11 @@ type Traits<R extends StoredRow, Given> = {
   /** Fields of the view that are not columns. */
   readonly computed?: Readonly<Record<string, TSchema>>
   compute?(uow: ReadUow, rows: readonly R[]): Promise<readonly Row[]>
+  /**
+   * Its section of the API reference: a title, and what it is in a sentence or two. Absent for those that
+   * `api/description/tags.ts` puts in order.
+   */
+  readonly section?: { readonly title: string; readonly description: string }
   readonly fixture: Fixture
 }
 

@@ -8,7 +8,9 @@ import { at, formatInstant } from '../../../../shared/time.ts'
 import { contentAfter } from '../../invoices/issued/content-after.ts'
 import { loadKept } from '../../invoices/kept/kept-with-invoice.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
+import { computeOfLines, type InvoiceOfLines } from '../../invoices/one-off/compute-of-lines.ts'
 import { computeOneOff, type OneOffInput } from '../../invoices/one-off/compute-one-off.ts'
+import { ONE_OFF_BILLING } from '../../invoices/one-off/one-off-producer.ts'
 import type { ComputedInvoice } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement/settlement.ts'
@@ -93,7 +95,11 @@ async function pricedAgain(
   if (inputs === undefined) throw notKept(row)
   // Kept by the producers of these invoices.
   const { columns, lines } =
-    row.producer === ON_DEMAND_BILLING ? computeKeptOrder(inputs as KeptOrder) : computeOneOff(inputs as OneOffInput)
+    row.producer === ON_DEMAND_BILLING
+      ? computeKeptOrder(inputs as KeptOrder)
+      : row.producer === ONE_OFF_BILLING
+        ? computeOneOff(inputs as OneOffInput)
+        : computeOfLines(inputs as InvoiceOfLines)
   return { columns, lines, bases: [] }
 }
 

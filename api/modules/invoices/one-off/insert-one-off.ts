@@ -5,7 +5,8 @@ import { emit } from '../../../outbox.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
 import { insertAdded, loadSold } from '../added-lines/store-added-lines.ts'
 import { insertInvoice } from '../changes/insert-invoice.ts'
-import { storedColumns } from '../producer.ts'
+import type { Parties } from '../document/parties.ts'
+import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
 import { openPurse } from '../settlement/funds.ts'
 import { type InvoiceRow, type InvoiceType, UNTOUCHED } from '../table.ts'
@@ -38,22 +39,36 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
   const purse = await openPurse(uow, { customerIds: [loaded.parties.customer.id], invoiceIds: [] })
   const payers = purse.payers(fundsOfOneOff({ ...loaded, terms, lines: whole }, null))
   const computed = computeOneOff({ ...loaded, terms, lines: whole, payers, now: uow.now, finalizedAt: null })
-  const created = await insertInvoice(
+  const created = await insertDraft(uow, computed, { ...of, parties: loaded.parties, producer: ONE_OFF_BILLING })
+  await insertAdded(uow, created.id, lines)
+  return created
+}
+
+type NewDraft = Pick<NewOneOff, 'type' | 'originalId' | 'notes' | 'onHold'> & {
+  readonly parties: Parties
+  readonly producer: string
+  /** Null where the producer has them elsewhere. */
+  readonly terms: OneOffTerms | null
+}
+
+/** Stores the row of a DRAFT that no subscription bills; the caller emits its creation. */
+export const insertDraft = (uow: Uow, computed: ComputedInvoice, of: NewDraft): Promise<InvoiceRow> =>
+  insertInvoice(
     uow,
     {
       ...UNTOUCHED,
       ...storedColumns(computed),
       holds_period: of.originalId === null,
       own_notes: [...of.notes],
-      one_off: terms,
+      one_off: of.terms,
       original_invoice_id: idOf('invo', of.originalId),
       invoice_number: null,
       status: 'DRAFT',
-      producer: ONE_OFF_BILLING,
+      producer: of.producer,
       type: of.type,
       billing_type: 'DEFAULT',
-      customer_id: idOf('cust', loaded.parties.customer.id),
-      billing_entity_id: idOf('bill', loaded.parties.billing_entity.id),
+      customer_id: idOf('cust', of.parties.customer.id),
+      billing_entity_id: idOf('bill', of.parties.billing_entity.id),
       pricing_plan_subscription_id: null,
       on_hold: of.onHold,
       payment_status: 'UNPAID',
@@ -63,9 +78,6 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
     },
     computed.lines,
   )
-  await insertAdded(uow, created.id, lines)
-  return created
-}
 
 /** Emits INVOICE.CREATED for a complete invoice, and returns it. */
 export async function announce(uow: Uow, id: Id<'invo'>): Promise<InvoiceRow> {

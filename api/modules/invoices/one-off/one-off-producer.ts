@@ -1,5 +1,5 @@
-// The producer of one-off invoices: all their inputs are in the database, so one transaction computes and saves them.
-import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
+// The producer of one-off invoices, which bill the lines that users add.
+import type { Database, Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
@@ -8,24 +8,14 @@ import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import { NO_PAYERS, openPurse } from '../settlement/funds.ts'
 import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
+import { plainProducer } from './plain-producer.ts'
 
 /** Its name, as stored with the invoices it makes. */
 export const ONE_OFF_BILLING = 'ONE_OFF'
 
-/** The producer of one-off invoices. They become FINAL only when a user requests it, and wait for no usage. */
-export const oneOffProducer = (database: Database): InvoiceProducer => ({
-  name: ONE_OFF_BILLING,
-  finalizesByItself: false,
-  settle: async () => true,
-  lock: async () => {},
-  recompute: ({ tenant, actor, row, prepare }, save) =>
-    inTenant(database, tenant, actor, async uow => {
-      await lockInvoice(uow, row.id)
-      await prepare?.(uow)
-      return await save(uow, await oneOffAsItIs(uow, row.id))
-    }),
-  released: async () => {},
-})
+/** The producer of one-off invoices. */
+export const oneOffProducer = (database: Database): InvoiceProducer =>
+  plainProducer(database, { name: ONE_OFF_BILLING, asItIs: oneOffAsItIs })
 
 /** A one-off invoice as it can be saved now. */
 export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation> {
