@@ -73,6 +73,21 @@ describe('operations', () => {
     expect(names.filter(name => !operations().some(({ of }) => textsIn(of, 'tags')[0] === name))).toEqual([])
   })
 
+  test('each POST that needs no member of its body may be sent without one, and nothing else may', () => {
+    const check = createChecker(api)
+    const shapeOf = ({ of }: Operation): string => {
+      const content = objectIn(objectIn(objectIn(of, 'requestBody'), 'content'), 'application/json')
+      return textIn(objectIn(content, 'schema'), '$ref')?.split('/').at(-1) ?? ''
+    }
+    const withBody = operations().filter(each => shapeOf(each) !== '')
+    const optional = withBody.filter(({ of }) => objectIn(of, 'requestBody')['required'] === false)
+    expect(optional.map(({ place }) => place)).toEqual(
+      expect.arrayContaining(['POST /v1/pricing-plan-subscriptions/{id}/pause']),
+    )
+    const takesNone = withBody.filter(each => each.method === 'post' && check(shapeOf(each), {}) === null)
+    expect(optional.map(({ place }) => place)).toEqual(takesNone.map(({ place }) => place))
+  })
+
   test('each answers errors in the one shape, by status', () => {
     const always = ['400', '401', '403', '404', '429', '500', '503']
     expect(wrong(({ of }) => always.every(status => status in objectIn(of, 'responses')))).toEqual([])

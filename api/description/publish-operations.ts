@@ -1,4 +1,5 @@
 // One operation as it is published: its id and texts, its parameters, body and answers, with every object a reference.
+import { Check } from 'typebox/value'
 import type { Resource } from '../resource/define-resource.ts'
 import { nounOf } from '../resource/nouns.ts'
 import { aliasOf } from './aliases.ts'
@@ -25,7 +26,7 @@ export function publishedOperation(context: Context, method: Method, path: strin
   const resource = context.resourceAt.get(path.split('/')[2] ?? '')
   // Answers first: a shape that is in both is named after what is answered.
   const successes = successesOf(context, { operationId, method, resource, traits }, raw)
-  const body = bodyOf(context, { operationId, resource }, raw)
+  const body = bodyOf(context, { operationId, resource, method }, raw)
   const { 'x-permission': permission, 'x-dry-run': dryRun } = raw
   return {
     operationId,
@@ -78,7 +79,9 @@ function textOf(of: Named & { readonly alias: string | null; readonly raw: JsonO
   return permission === null ? own : `${own}\n\nNeeds the permission \`${permission}\`.`
 }
 
-function bodyOf({ components }: Context, named: Named, raw: JsonObject): JsonObject | null {
+type WithBody = Named & { readonly method: Method }
+
+function bodyOf({ components }: Context, named: WithBody, raw: JsonObject): JsonObject | null {
   const upload = UPLOADS[named.operationId]
   if (upload) return upload
   const body = objectIn(raw, 'requestBody')
@@ -88,7 +91,9 @@ function bodyOf({ components }: Context, named: Named, raw: JsonObject): JsonObj
   // A body of a form that generators cannot choose from is described by its main form; the others stay accepted.
   const referred = components.refer(schema, { root, base: named.resource?.shapeName ?? root, path: [] })
   const { description: _description, ...content } = referred
-  return { required: body['required'] ?? false, content: { 'application/json': { schema: content } } }
+  // A POST that needs no member of its body is answered without one (`emptyForAbsent`).
+  const required = named.method !== 'POST' || !Check(schema, {})
+  return { required, content: { 'application/json': { schema: content } } }
 }
 
 const SHARED_BODIES: Readonly<Record<string, string>> = { create: 'Create', upsert: 'Create', update: 'Update' }
