@@ -70,13 +70,13 @@ export async function relayBatch({ database, reactions, failpoints }: RelayDeps)
  * before its own. That alone is not enough: a change that waited for a row lock may belong to an older transaction than the
  * change it waited for, and would be released before it while some third transaction lies between them. So the release also
  * stops at the first row that is not yet settled. For one resource, the order of seq is then the order of commits: a later
- * change takes its seq after the earlier one has committed.
+ * change takes its seq after the earlier one has committed. The barrier is materialized, else it is found again for each row.
  */
 async function readReleasable(tx: SystemTransaction): Promise<Releasable[]> {
   const result = await tx.execute<Releasable>(sql`
     with pending as materialized (
       select * from outbox where position is null order by seq limit ${BATCH_MAX}
-    ), barrier as (
+    ), barrier as materialized (
       select min(seq) as seq from pending where xid >= pg_snapshot_xmin(pg_current_snapshot())
     )
     select ${HEAD_COLUMNS}, o.changed_fields, coalesce(o.previous_data is not null or o.former_values is not null, false) as is_update
