@@ -1,8 +1,13 @@
 // Migrations of all subscriptions of a plan version by the API and their job: the preview, the move, what cannot be moved, and runs
 // that are killed, repeated or cancelled.
 import { pino } from 'pino'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../../../shared/process/logger.ts'
+import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
+import { prepareJobSchema } from '../../../jobs/job-schema.ts'
+import { createWorkerMetrics } from '../../../jobs/metrics.ts'
+import { runJob } from '../../../jobs/testing/run-job.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -11,6 +16,7 @@ import { runGroup } from '../run/run-group.ts'
 import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
+import { findLostMigrations, migrationJobs } from './migration-jobs.ts'
 import { type MigrationDeps, runMigration } from './run-migration.ts'
 
 let api: ApiHarness
@@ -181,6 +187,53 @@ test('continues after a kill between two subscriptions, and moves each once', as
   // One more finds nothing to do.
   await run(made['id'])
   expect(await get(`pricing-plan-version-migrations/${made['id']}`)).toMatchObject({ status: 'DONE', percentage: 100 })
+})
+
+test('is found when its worker was killed, once it is silent, and is finished', async () => {
+  const { version, next, subscriptions } = await onOneVersion(2)
+  const { id } = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  await run(id)
+  await post(`pricing-plan-version-migrations/${id}/start`)
+  const killed = async (name: string) => {
+    if (name.startsWith('migrate.')) throw new Error('killed')
+  }
+  await expect(run(id, { failpoint: killed })).rejects.toThrow('killed')
+  await prepareJobSchema(api.databaseUrl)
+  const role = 'millrace_worker'
+  const system = await openTestDatabase({
+    ...{ url: api.databaseUrl, role, clock: api.clock, logger: silentLogger, poolMax: 1 },
+  })
+  const worker = { ...deps, system, metrics: createWorkerMetrics(new Registry()) }
+  const found = async () => (await findLostMigrations(system)).some(each => each.id === id)
+  const search = () => runJob(migrationJobs, 'find-lost-migrations', worker)
+  try {
+    api.clock.set(Date.parse('2026-03-10T00:00:30Z'))
+    expect(await found()).toBe(false)
+    api.clock.set(Date.parse('2026-03-10T00:00:31Z'))
+    expect(await found()).toBe(true)
+    await search()
+    expect(await found()).toBe(false)
+    // The queue keeps the job of a worker that is gone; another is queued beside it.
+    await api.sql(
+      `update graphile_worker._private_jobs set locked_at = now(), locked_by = 'a worker that is gone'
+       where key = $1`,
+      [`migrate-pricing-plan-version:${id}`],
+    )
+    expect(await found()).toBe(true)
+    await search()
+    expect(await found()).toBe(false)
+    const due = { platform_id: tenant.tenant.platformId, environment: tenant.tenant.environment, id }
+    await runJob(migrationJobs, 'migrate-pricing-plan-version', worker, due)
+    expect(await get(`pricing-plan-version-migrations/${id}`)).toMatchObject({
+      status: 'DONE',
+      result: { number_of_moved: 2 },
+    })
+    for (const each of subscriptions) expect(await versionsOf(each)).toHaveLength(2)
+    api.clock.set(Date.parse('2026-03-10T01:00:00Z'))
+    expect(await found()).toBe(false)
+  } finally {
+    await system.close()
+  }
 })
 
 test('is stopped between two subscriptions, and what cannot be moved holds up no other', async () => {

@@ -94,6 +94,29 @@ async function swiss(more: object = {}, currency = 'CHF'): Promise<string> {
   return `/v1/invoices/${(await succeed(tenant, 'POST', '/v1/invoices', body))['id']}`
 }
 
+test('a platform has at most 1,000 rates', async () => {
+  const { platformId, environment } = api.tenants.aLive.tenant
+  const own = (more: object = {}) => create({ country: 'AU', ...more }, api.tenants.aLive)
+  expect((await own()).status).toBe(201)
+  await api.sql(
+    `insert into tax_rates select (jsonb_populate_record(r, jsonb_build_object('id', r.id || n, 'valid_from', date '2026-01-01' + n))).*
+     from tax_rates r, generate_series(1, 998) n where r.platform_id = $1 and r.environment = $2`,
+    [platformId, environment],
+  )
+  const last = await own({ valid_from: '2030-01-01' })
+  expect(last.status).toBe(201)
+  const refused = await own({ valid_from: '2031-01-01' })
+  expect([...fault(refused).slice(0, 2), refused.body['message']]).toEqual([
+    400,
+    'INVALID_OPERATION',
+    expect.stringContaining('at most 1000 tax rates'),
+  ])
+  // The limit is of each platform and environment, and a rate that is deleted makes room.
+  expect((await create({ country: 'AU' }, api.tenants.aTest)).status).toBe(201)
+  await succeed(api.tenants.aLive, 'DELETE', `/v1/tax-rates/${last.body['id']}`)
+  expect((await own({ valid_from: '2031-01-01' })).status).toBe(201)
+})
+
 test('an invoice without a rate stays DRAFT until one is added, and keeps its tax once it is FINAL', async () => {
   const invoice = await swiss()
   const first = await succeed(tenant, 'GET', invoice)
