@@ -48,11 +48,12 @@ async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: C
 }
 
 export const SUBSCRIPTION_GUARDS = [
+  // First: of a customer who has a seat and a subscription, the refusal names the assignment (contract: Errors, Archive customer).
+  ...SEAT_GUARDS,
   beforeSave(customerResource, refuseLeavingSubscribed),
   beforeSave(scheduleResource, checkSelection),
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
-  ...SEAT_GUARDS,
   namedBy(customerResource, {
     table: subscriptions,
     noun: 'subscription',

@@ -114,6 +114,14 @@ describe('a live assignment', () => {
     const { seat, of } = await seated()
     const archive = (id: string) => tenant.call('POST', `/v1/customers/${id}/archive`)
     expect(await archive(seat['customer_id'])).toMatchObject(blocked(seat, 'ACTIVE'))
+    // Who pays has the ACTIVE subscription too, and the seat is what is named.
+    const url = `/v1/pricing-plan-subscriptions/${of['pricing_plan_subscription_id']}`
+    const schedules = `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${of['pricing_plan_subscription_id']}`
+    const [schedule] = (await succeed(tenant, 'GET', schedules))['data']
+    const version = `/v1/pricing-plan-versions/${schedule['pricing_plan_version_id']}`
+    await succeed(tenant, 'PATCH', version, { status: 'ACTIVE' })
+    const payer = await succeed(tenant, 'PATCH', url, { status: 'ACTIVE' })
+    expect(await archive(payer['customer_id'])).toMatchObject(blocked(seat, 'ACTIVE'))
     const id = await customer()
     const later = (await create({ ...of, customer_id: id, start_at: '2026-04-01T00:00:00Z' })).body
     expect(await archive(id)).toMatchObject(blocked(later, 'SCHEDULED'))
