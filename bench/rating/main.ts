@@ -1,7 +1,7 @@
 // `npm run build`, then `node dist/bench/rating/main.js [ratings]`: ratings of a five-tier price, beside the same arithmetic in
 // plain numbers, in processor time. Exact decimals with every figure of every band kept must cost at most 25 times of it.
 import { decimalOfInteger } from '../../shared/decimal.ts'
-import { parsePriceConfig } from '../../shared/rating/parse-price-config.ts'
+import { parsePriceConfig } from '../../shared/rating/parse/parse-price-config.ts'
 import { numberVolume } from '../../shared/rating/price.ts'
 import { rate } from '../../shared/rating/rate.ts'
 

@@ -1,8 +1,8 @@
 // docs/pricing-models.md, read: each example of a price with the figures it promises, and the picture that belongs to it.
 import { readFileSync } from 'node:fs'
 import { type Decimal, decimal, ZERO } from '../../shared/decimal.ts'
-import { applyIncludedVolume } from '../../shared/rating/included-volume.ts'
-import { parsePriceConfig } from '../../shared/rating/parse-price-config.ts'
+import { applyIncludedVolume } from '../../shared/rating/included/included-volume.ts'
+import { parsePriceConfig } from '../../shared/rating/parse/parse-price-config.ts'
 import { amountVolume, numberVolume } from '../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, rate } from '../../shared/rating/rate.ts'
 import { oneEvent, rateEvents } from '../../shared/rating/rate-events.ts'

@@ -1,8 +1,8 @@
 // Prices in credits: a band says `credits` where another band says `amount` (semantics 3.2, 6). They have a type of
 // their own, so that credits can never be billed as money.
 import { type Decimal, decimalOfInteger } from '../decimal.ts'
-import { type BandInput, Fault } from './band-reader.ts'
-import { type PriceConfigFault, type PriceConfigInput, parsePriceConfig } from './parse-price-config.ts'
+import { type BandInput, Fault } from './parse/band-reader.ts'
+import { type PriceConfigFault, type PriceConfigInput, parsePriceConfig } from './parse/parse-price-config.ts'
 import { numberVolume } from './price.ts'
 import { type PriceConfig, type RatedPrice, type RateOptions, rate } from './rate.ts'
 

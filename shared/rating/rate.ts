@@ -2,7 +2,7 @@
 import type { Decimal } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
 import type { BlockRounding } from './block-rounding.ts'
-import type { IncludedTerms } from './included-windows.ts'
+import type { IncludedTerms } from './included/included-windows.ts'
 import { fixed } from './models/fixed.ts'
 import { flat } from './models/flat.ts'
 import { flatTopUp } from './models/flat-top-up.ts'

@@ -1,8 +1,8 @@
 // Prices in tests: bands as strings, read by the same parser as in production.
 import type { Decimal } from '../../decimal.ts'
 import { plain } from '../../decimal.ts'
-import type { BandInput } from '../band-reader.ts'
-import { type PriceConfigInput, parsePriceConfig } from '../parse-price-config.ts'
+import type { BandInput } from '../parse/band-reader.ts'
+import { type PriceConfigInput, parsePriceConfig } from '../parse/parse-price-config.ts'
 import type { Band, Metric } from '../price.ts'
 import type { PriceConfig } from '../rate.ts'
 

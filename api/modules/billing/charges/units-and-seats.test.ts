@@ -1,7 +1,7 @@
 // Items that are sold once, by units, and items that are charged by seats (contract: Units on one-off items; semantics
 // 4.4).
 import { describe, expect, test } from 'vitest'
-import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
+import type { BandInput } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'

@@ -1,6 +1,6 @@
 // How much usage of a charge is billable: after included volume, and on top of blocks that were bought before. Pure.
-import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
-import { applyIncludedOverTime } from '../../../../shared/rating/included-windows.ts'
+import type { IncludedVolumeDetails } from '../../../../shared/rating/included/included-volume.ts'
+import { applyIncludedOverTime } from '../../../../shared/rating/included/included-windows.ts'
 import type { Volume } from '../../../../shared/rating/price.ts'
 import { NO_PRIOR, type Prior } from '../../../../shared/rating/price-model.ts'
 import { type PriceConfig, rate } from '../../../../shared/rating/rate.ts'

@@ -3,7 +3,7 @@ import { carriedOn, isPersistable, persistedUsageAt } from '../../../../shared/b
 import { type Decimal, decimalOfInteger, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/rating/parse-price-config.ts'
+import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
 import { formatInstant, type Interval } from '../../../../shared/time.ts'

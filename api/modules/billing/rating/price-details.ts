@@ -5,7 +5,7 @@ import { type PersistedUsage, persistedUsageAt } from '../../../../shared/billin
 import { type Decimal, decimalOfInteger, ONE, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
-import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
+import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/rating/included/included-volume.ts'
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'

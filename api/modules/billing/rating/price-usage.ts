@@ -3,7 +3,7 @@
 import { unitsOf } from '../../../../shared/billing/charging/units.ts'
 import { type Decimal, decimal, decimalOfInteger, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount } from '../../../../shared/money.ts'
-import type { IncludedVolumeDetails } from '../../../../shared/rating/included-volume.ts'
+import type { IncludedVolumeDetails } from '../../../../shared/rating/included/included-volume.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { type PriceConfig, type RatedPrice, type RateOptions, rate } from '../../../../shared/rating/rate.ts'
 import { type EqualEvents, oneEvent, rateEvents } from '../../../../shared/rating/rate-events.ts'

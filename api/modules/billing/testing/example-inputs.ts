@@ -1,7 +1,7 @@
 // Inputs of invoices for tests: a Dutch seller, a Dutch customer, one plan; each test says what differs.
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal } from '../../../../shared/decimal.ts'
-import type { BandInput } from '../../../../shared/rating/parse-price-config.ts'
+import type { BandInput } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'

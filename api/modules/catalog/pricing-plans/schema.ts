@@ -2,8 +2,8 @@
 // refused by name.
 import Type, { type Static } from 'typebox'
 import { BLOCK_ROUNDINGS, type BlockRounding } from '../../../../shared/rating/block-rounding.ts'
-import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included-volume.ts'
-import { BANDS_MAX } from '../../../../shared/rating/parse-price-config.ts'
+import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included/included-volume.ts'
+import { BANDS_MAX } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { STEP_ACCUMULATIONS, type StepAccumulation } from '../../../../shared/rating/price-model.ts'
 import type { SupportedPricingType } from '../../../../shared/rating/rate.ts'
 import { RATE_PERS, type RatePer } from '../../../../shared/rating/rate-events.ts'

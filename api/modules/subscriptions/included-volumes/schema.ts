@@ -1,6 +1,6 @@
 // The usage that a schedule includes in its prices, and when (shapes: ConfiguredMeterValueIncludedVolume).
 import Type, { type Static } from 'typebox'
-import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included-volume.ts'
+import { INCLUDED_VOLUME_RESETS } from '../../../../shared/rating/included/included-volume.ts'
 import { Amount, DecimalText, IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 
 const ENTRIES_MAX = 200

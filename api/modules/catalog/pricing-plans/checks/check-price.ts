@@ -3,7 +3,7 @@ import { defaultUnitsFault } from '../../../../../shared/billing/charging/units.
 import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
 import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/credits.ts'
-import { parsePriceConfig } from '../../../../../shared/rating/parse-price-config.ts'
+import { parsePriceConfig } from '../../../../../shared/rating/parse/parse-price-config.ts'
 import { findPriceModel } from '../../../../../shared/rating/rate.ts'
 import type { PricePeriod, PricingItemConfig } from '../schema.ts'
 import { holdsWhole } from '../variants/period-length.ts'

@@ -1,7 +1,7 @@
 // Whether a version has a price for each currency and billing period that it is sold in, so that no schedule ever lacks one
 // (semantics 3.1). Pure.
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
-import { currencyOfPrice } from '../../../../../shared/rating/parse-price-config.ts'
+import { currencyOfPrice } from '../../../../../shared/rating/parse/parse-price-config.ts'
 import type { PricingItem } from '../schema.ts'
 import { isSameLength, periodText } from './period-length.ts'
 import { type Terms, variantFor, variantsOf } from './variants.ts'

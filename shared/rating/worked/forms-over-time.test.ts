@@ -1,14 +1,14 @@
 // Forms of other systems that go from one pricing period to the next, and those of several prices, each worked by hand.
 import { expect, test } from 'vitest'
-import { type Fraction, fraction, timesFraction, WHOLE } from '../billing/fraction.ts'
-import { decimal, decimalOfInteger, ONE, plain, sum, ZERO } from '../decimal.ts'
-import { applyIncludedOverTime } from './included-windows.ts'
-import type { PriceConfigInput } from './parse-price-config.ts'
-import { amountVolume, type Metric, numberVolume, type Volume } from './price.ts'
-import { NO_PRIOR } from './price-model.ts'
-import { type PriceConfig, rate } from './rate.ts'
-import { oneEvent, rateEvents } from './rate-events.ts'
-import { type BandText, price, priceOf } from './testing/prices.ts'
+import { type Fraction, fraction, timesFraction, WHOLE } from '../../billing/fraction.ts'
+import { decimal, decimalOfInteger, ONE, plain, sum, ZERO } from '../../decimal.ts'
+import { applyIncludedOverTime } from '../included/included-windows.ts'
+import type { PriceConfigInput } from '../parse/parse-price-config.ts'
+import { amountVolume, type Metric, numberVolume, type Volume } from '../price.ts'
+import { NO_PRIOR } from '../price-model.ts'
+import { type PriceConfig, rate } from '../rate.ts'
+import { oneEvent, rateEvents } from '../rate-events.ts'
+import { type BandText, price, priceOf } from '../testing/prices.ts'
 
 type Settings = Pick<PriceConfigInput, 'top_up' | 'step_accumulation'>
 const KEPT: Settings = { top_up: { rollover: true } }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fraction, WHOLE } from '../billing/fraction.ts'
-import { decimal, plain, sum, ZERO } from '../decimal.ts'
+import { fraction, WHOLE } from '../../billing/fraction.ts'
+import { decimal, plain, sum, ZERO } from '../../decimal.ts'
+import { numberVolume } from '../price.ts'
 import type { IncludedVolumeReset } from './included-volume.ts'
 import { applyIncludedOverTime, type IncludedPeriod } from './included-windows.ts'
-import { numberVolume } from './price.ts'
 
 /** Three months of a quarter, then three of the next. */
 const months = (used: readonly string[], share = WHOLE): IncludedPeriod[] =>

@@ -1,8 +1,8 @@
 // Where the curve of a price may step or bend.
-import { type Decimal, decimal, decimalOfInteger, HUNDRED, max, min, ONE, sum, ZERO } from '../decimal.ts'
-import { type BlockRounding, roundedBlocks } from './block-rounding.ts'
-import type { Band } from './price.ts'
-import { findPriceModel, type PriceConfig } from './rate.ts'
+import { type Decimal, decimal, decimalOfInteger, HUNDRED, max, min, ONE, sum, ZERO } from '../../decimal.ts'
+import { type BlockRounding, roundedBlocks } from '../block-rounding.ts'
+import type { Band } from '../price.ts'
+import { findPriceModel, type PriceConfig } from '../rate.ts'
 
 /** A curve with more places where the price may step or bend is refused: no reader could tell them apart. */
 export const CURVE_PLACES_MAX = 2_000

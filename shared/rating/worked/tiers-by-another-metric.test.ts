@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decimal, plain, sum } from '../decimal.ts'
-import { numberVolume } from './price.ts'
-import { rate } from './rate.ts'
-import { price } from './testing/prices.ts'
+import { decimal, plain, sum } from '../../decimal.ts'
+import { numberVolume } from '../price.ts'
+import { rate } from '../rate.ts'
+import { price } from '../testing/prices.ts'
 
 const TIERS = [
   { topBound: '10', amount: '1', fixedAmount: '3' },

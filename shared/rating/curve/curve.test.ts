@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Decimal, decimal, plain } from '../decimal.ts'
+import { type Decimal, decimal, plain } from '../../decimal.ts'
+import { amountVolume, numberVolume } from '../price.ts'
+import { type PriceConfig, rate } from '../rate.ts'
+import { type BandText, price, priceOf } from '../testing/prices.ts'
 import { type CurvePiece, priceCurve } from './curve.ts'
 import { CURVE_PLACES_MAX, curveEnd } from './curve-places.ts'
-import { amountVolume, numberVolume } from './price.ts'
-import { type PriceConfig, rate } from './rate.ts'
-import { type BandText, price, priceOf } from './testing/prices.ts'
 
 const shown = (pieces: readonly CurvePiece[] | null): string[] =>
   (pieces ?? []).map(({ from, to, steps, bounds }) => {

@@ -1,6 +1,7 @@
 // Included volume over time: when it is granted again, how much a partial period gets, and what is kept (semantics
 // 3.3).
-import { type Fraction, timesFraction } from '../billing/fraction.ts'
+import { type Fraction, timesFraction } from '../../billing/fraction.ts'
+import type { Volume } from '../price.ts'
 import {
   applyIncludedVolume,
   type IncludedVolume,
@@ -8,7 +9,6 @@ import {
   type IncludedVolumeReset,
   NOTHING_INCLUDED,
 } from './included-volume.ts'
-import type { Volume } from './price.ts'
 
 /** One pricing period of usage, in order of time. */
 export type IncludedPeriod = {

@@ -1,6 +1,6 @@
 // Reads the included volume of a price from its wire shape (semantics 3.3). A fault names its field.
-import { type Decimal, decimal, isPlainDecimal, ZERO } from '../decimal.ts'
-import { Fault, type MeterValueInput, type ReadingContext } from './band-reader.ts'
+import { type Decimal, decimal, isPlainDecimal, ZERO } from '../../decimal.ts'
+import { Fault, type MeterValueInput, type ReadingContext } from '../parse/band-reader.ts'
 import { INCLUDED_VOLUME_RESETS, type IncludedVolumeReset } from './included-volume.ts'
 import type { IncludedTerms } from './included-windows.ts'
 

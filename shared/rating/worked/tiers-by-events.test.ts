@@ -1,14 +1,14 @@
 // Tiers that are bounded by numbers of events (`tier_top_bound.count`), and blocks of metered money (`block_size.amount`).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, decimalOfInteger, plain, sum } from '../decimal.ts'
-import { priceCurve } from './curve.ts'
-import { describeCharge } from './describe.ts'
-import { parsePriceConfig } from './parse-price-config.ts'
-import { amountVolume, type Metric, numberVolume, type Volume } from './price.ts'
-import { type PriceConfig, rate } from './rate.ts'
-import { type BandText, priceOf } from './testing/prices.ts'
-import { rateInPool } from './volume-pool.ts'
+import { decimal, decimalOfInteger, plain, sum } from '../../decimal.ts'
+import { priceCurve } from '../curve/curve.ts'
+import { describeCharge } from '../describe.ts'
+import { parsePriceConfig } from '../parse/parse-price-config.ts'
+import { amountVolume, type Metric, numberVolume, type Volume } from '../price.ts'
+import { type PriceConfig, rate } from '../rate.ts'
+import { type BandText, priceOf } from '../testing/prices.ts'
+import { rateInPool } from '../volume-pool.ts'
 
 const by = (topBound: string): BandText => ({ topBound, boundOf: 'COUNT' })
 const volumeOf = (metric: Metric, quantity: string, count: string): Volume =>

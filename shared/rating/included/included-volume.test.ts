@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decimal, plain, ZERO } from '../decimal.ts'
+import { decimal, plain, ZERO } from '../../decimal.ts'
+import { amountVolume, numberVolume } from '../price.ts'
+import { rate } from '../rate.ts'
+import { price } from '../testing/prices.ts'
 import { applyIncludedVolume, type IncludedVolume } from './included-volume.ts'
-import { amountVolume, numberVolume } from './price.ts'
-import { rate } from './rate.ts'
-import { price } from './testing/prices.ts'
 
 const free = (quantity: string, count = '0'): IncludedVolume => ({ quantity: decimal(quantity), count: decimal(count) })
 

@@ -1,6 +1,6 @@
 // Reads one band from its wire shape (decimal strings, snake_case) into decimals. A fault names its field.
-import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../decimal.ts'
-import type { Band, BoundOf, Metric } from './price.ts'
+import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../../decimal.ts'
+import type { Band, BoundOf, Metric } from '../price.ts'
 
 type Given<Value> = Value | null | undefined
 export type AmountInput = { readonly quantity: string; readonly currency: string }

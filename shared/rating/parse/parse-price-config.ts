@@ -1,12 +1,11 @@
 // From the wire shape of a price (decimal strings, snake_case) to the input of `rate`. The catalog calls it to refuse a
 // bad price when the price is saved, and billing calls it to rate. Both use this one parser, so every price that was
 // accepted can be billed.
-import { type Decimal, ONE, ZERO } from '../decimal.ts'
-import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
-import { BLOCK_ROUNDINGS } from './block-rounding.ts'
-import { checkBlockRounding } from './check-block-rounding.ts'
-import type { IncludedTerms } from './included-windows.ts'
-import { type Band, type BoundOf, EMPTY_BAND, type Metric } from './price.ts'
+import { type Decimal, ONE, ZERO } from '../../decimal.ts'
+import { BLOCK_ROUNDINGS } from '../block-rounding.ts'
+import type { IncludedTerms } from '../included/included-windows.ts'
+import { type IncludedVolumeInput, readIncludedVolume } from '../included/read-included-volume.ts'
+import { type Band, type BoundOf, EMPTY_BAND, type Metric } from '../price.ts'
 import {
   type BandField,
   DEFAULT_SETTINGS,
@@ -14,13 +13,14 @@ import {
   type SettingName,
   type Settings,
   STEP_ACCUMULATIONS,
-} from './price-model.ts'
-import { findPriceModel, isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES } from './rate.ts'
-import { RATE_PERS } from './rate-events.ts'
-import { type IncludedVolumeInput, readIncludedVolume } from './read-included-volume.ts'
+} from '../price-model.ts'
+import { findPriceModel, isSupportedPricingType, type PriceConfig, SUPPORTED_PRICING_TYPES } from '../rate.ts'
+import { RATE_PERS } from '../rate-events.ts'
+import { type AmountInput, BAND_FIELDS, type BandInput, Fault, type ReadingContext, readBand } from './band-reader.ts'
+import { checkBlockRounding } from './check-block-rounding.ts'
 
+export type { IncludedVolumeInput } from '../included/read-included-volume.ts'
 export type { BandInput } from './band-reader.ts'
-export type { IncludedVolumeInput } from './read-included-volume.ts'
 
 type Given<Value> = Value | null | undefined
 export type PriceConfigInput = {

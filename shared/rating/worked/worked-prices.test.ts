@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import { decimal, ONE, plain, ZERO } from '../decimal.ts'
-import { moneyView, toMoney } from '../money.ts'
-import { applyIncludedVolume } from './included-volume.ts'
-import { amountVolume, numberVolume, type Volume } from './price.ts'
-import type { PriceConfig } from './rate.ts'
-import { rate } from './rate.ts'
-import { oneEvent, rateEvents } from './rate-events.ts'
-import { EDGES_OF_MONEY, EDGES_OF_NUMBERS, PRINTED } from './testing/edge-prices.ts'
-import { MORE_SYSTEMS_OF_MONEY, MORE_SYSTEMS_OF_NUMBERS } from './testing/more-system-prices.ts'
-import { type BandText, priceOf } from './testing/prices.ts'
+import { decimal, ONE, plain, ZERO } from '../../decimal.ts'
+import { moneyView, toMoney } from '../../money.ts'
+import { applyIncludedVolume } from '../included/included-volume.ts'
+import { amountVolume, numberVolume, type Volume } from '../price.ts'
+import type { PriceConfig } from '../rate.ts'
+import { rate } from '../rate.ts'
+import { oneEvent, rateEvents } from '../rate-events.ts'
+import { EDGES_OF_MONEY, EDGES_OF_NUMBERS, PRINTED } from '../testing/edge-prices.ts'
+import { MORE_SYSTEMS_OF_MONEY, MORE_SYSTEMS_OF_NUMBERS } from '../testing/more-system-prices.ts'
+import { type BandText, priceOf } from '../testing/prices.ts'
 import {
   SYSTEMS_OF_EACH,
   SYSTEMS_OF_MONEY,
   SYSTEMS_OF_NUMBERS,
   SYSTEMS_WITH_FREE_UNITS,
-} from './testing/system-prices.ts'
-import { OF_MONEY, OF_NUMBERS } from './testing/worked-prices.ts'
+} from '../testing/system-prices.ts'
+import { OF_MONEY, OF_NUMBERS } from '../testing/worked-prices.ts'
 
 const NAMES: Readonly<Record<string, keyof BandText>> = {
   at: 'amount',

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Decimal, decimal, plain, ZERO } from '../decimal.ts'
-import { describeCharge } from './describe.ts'
-import { numberVolume } from './price.ts'
-import { type PriceConfig, type RatedPrice, rate } from './rate.ts'
-import { price, priceOf } from './testing/prices.ts'
+import { type Decimal, decimal, plain, ZERO } from '../../decimal.ts'
+import { describeCharge } from '../describe.ts'
+import { numberVolume } from '../price.ts'
+import { type PriceConfig, type RatedPrice, rate } from '../rate.ts'
+import { price, priceOf } from '../testing/prices.ts'
 
 const keep = { top_up: { rollover: true } }
 const TIERED = [

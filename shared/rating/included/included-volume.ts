@@ -1,6 +1,6 @@
 // Included volume: free usage, deducted before the price sees the rest (semantics 3.3).
-import { type Decimal, max, min, ZERO } from '../decimal.ts'
-import type { Volume } from './price.ts'
+import { type Decimal, max, min, ZERO } from '../../decimal.ts'
+import type { Volume } from '../price.ts'
 
 /** When the unused rest is lost. */
 export const INCLUDED_VOLUME_RESETS = ['BILLING_PERIOD', 'PRICING_PERIOD', 'SCHEDULE'] as const

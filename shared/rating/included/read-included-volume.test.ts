@@ -1,8 +1,8 @@
 // Reading an included volume from its wire shape: what is read, and what is refused by its field.
 import { expect, test } from 'vitest'
-import { plain } from '../decimal.ts'
-import { Fault } from './band-reader.ts'
-import type { Metric } from './price.ts'
+import { plain } from '../../decimal.ts'
+import { Fault } from '../parse/band-reader.ts'
+import type { Metric } from '../price.ts'
 import { type IncludedVolumeInput, readIncludedVolume } from './read-included-volume.ts'
 
 const eur = (quantity: string, currency = 'EUR') => ({ quantity, currency })

@@ -1,13 +1,13 @@
 // Usage in other forms than one volume: events one by one, money of several currencies, chosen amounts.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimal, ONE, plain, sum, ZERO } from '../decimal.ts'
-import { describeCharge } from './describe.ts'
-import { flexibleFault } from './flexible-amount.ts'
-import { amountVolume, numberVolume } from './price.ts'
-import { type PriceConfig, rate } from './rate.ts'
-import { type EqualEvents, oneEvent, rateEvents } from './rate-events.ts'
-import { price, priceOf } from './testing/prices.ts'
+import { decimal, ONE, plain, sum, ZERO } from '../../decimal.ts'
+import { describeCharge } from '../describe.ts'
+import { flexibleFault } from '../flexible-amount.ts'
+import { amountVolume, numberVolume } from '../price.ts'
+import { type PriceConfig, rate } from '../rate.ts'
+import { type EqualEvents, oneEvent, rateEvents } from '../rate-events.ts'
+import { price, priceOf } from '../testing/prices.ts'
 
 const payment = (quantity: string) => amountVolume(decimal(quantity), 'EUR', ONE)
 

@@ -1,9 +1,9 @@
 // Which prices can round their blocks, so that no block is in two bands and every block is of usage that was counted.
-import { ZERO } from '../decimal.ts'
+import { ZERO } from '../../decimal.ts'
+import { blocksOf } from '../block-rounding.ts'
+import type { Band, BoundOf, Metric } from '../price.ts'
+import type { PriceModel, Settings } from '../price-model.ts'
 import { Fault } from './band-reader.ts'
-import { blocksOf } from './block-rounding.ts'
-import type { Band, BoundOf, Metric } from './price.ts'
-import type { PriceModel, Settings } from './price-model.ts'
 
 type Price = {
   readonly model: PriceModel

@@ -1,10 +1,10 @@
 // The curve of a price: straight pieces between the quantities where it steps or bends, exact, so that a chart can draw
 // them as they are. One price is no line between such quantities: there the ends of the pieces are exact (`isBent`).
-import { type Decimal, decimal, ZERO } from '../decimal.ts'
-import type { BlockRounding } from './block-rounding.ts'
+import { type Decimal, decimal, ZERO } from '../../decimal.ts'
+import type { BlockRounding } from '../block-rounding.ts'
+import { amountVolume, type BandCharge, numberVolume, type PriceBound, type Volume } from '../price.ts'
+import { findPriceModel, type PriceConfig, rate } from '../rate.ts'
 import { type CurveOf, inParts, placesOf } from './curve-places.ts'
-import { amountVolume, type BandCharge, numberVolume, type PriceBound, type Volume } from './price.ts'
-import { findPriceModel, type PriceConfig, rate } from './rate.ts'
 
 /** A straight piece: the charge is linear from `from` (just beyond it, except for the first piece) to `to`. */
 export type CurvePiece = {

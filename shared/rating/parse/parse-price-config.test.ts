@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { decimal, plain } from '../decimal.ts'
+import { decimal, plain } from '../../decimal.ts'
+import { numberVolume } from '../price.ts'
+import { rate } from '../rate.ts'
 import {
   BANDS_MAX,
   type BandInput,
@@ -7,8 +9,6 @@ import {
   type PriceConfigInput,
   parsePriceConfig,
 } from './parse-price-config.ts'
-import { numberVolume } from './price.ts'
-import { rate } from './rate.ts'
 
 const eur = (quantity: string): { quantity: string; currency: string } => ({ quantity, currency: 'EUR' })
 const up = (number: string): BandInput['tier_top_bound'] => ({ number })
