@@ -1,7 +1,7 @@
 // Rules of type INVOICE: the FINAL invoices that are not paid and late enough, each once a rule. What has its alert is not looked
 // at again, so an evaluation costs what is new.
 import { type SQL, sql } from 'drizzle-orm'
-import { daysOverdue, isOverdueBy } from '../../../../shared/billing/overdue.ts'
+import { daysOverdue, isOverdueBy } from '../../../../shared/billing/invoice-dates/overdue.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { InvoiceDateType } from '../../../../shared/billing/invoice-date.ts'
+import type { InvoiceDateType } from '../../../../shared/billing/invoice-dates/invoice-date.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'

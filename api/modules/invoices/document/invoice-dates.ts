@@ -1,11 +1,15 @@
 // The dates of an invoice (semantics 5.2), as instants: the start of the local day.
-import { DUE_DATE_TYPES, type DueDateConfiguration, dueDate } from '../../../../shared/billing/due-date.ts'
+import {
+  DUE_DATE_TYPES,
+  type DueDateConfiguration,
+  dueDate,
+} from '../../../../shared/billing/invoice-dates/due-date.ts'
 import {
   deliveryDate,
   INVOICE_DATE_TYPES,
   type InvoiceDateType,
   invoiceDate,
-} from '../../../../shared/billing/invoice-date.ts'
+} from '../../../../shared/billing/invoice-dates/invoice-date.ts'
 import {
   type LocalDate,
   localDateOf,

@@ -1,6 +1,6 @@
 // Computes an invoice of draft lines that no subscription bills, whatever made the lines. Pure.
-import { dueDate } from '../../../../shared/billing/due-date.ts'
-import { deliveryDate } from '../../../../shared/billing/invoice-date.ts'
+import { dueDate } from '../../../../shared/billing/invoice-dates/due-date.ts'
+import { deliveryDate } from '../../../../shared/billing/invoice-dates/invoice-date.ts'
 import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
 import { at, formatInstant, type Instant, type Interval } from '../../../../shared/time.ts'
 import { buildDocument, documentAmounts } from '../document/build-document.ts'

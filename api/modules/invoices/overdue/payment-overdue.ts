@@ -1,7 +1,7 @@
 // Whether an invoice is overdue, by the days of the invoice's own zone. Pure.
 
+import { daysOverdue } from '../../../../shared/billing/invoice-dates/overdue.ts'
 import { type LocalDate, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
-import { daysOverdue } from '../../../../shared/billing/overdue.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { settlementOf } from '../settlement/settlement.ts'

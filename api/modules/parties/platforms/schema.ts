@@ -1,6 +1,6 @@
 // Wire shapes of a platform's settings. Only settings that act are here; any other is refused by name.
 import Type, { type Static } from 'typebox'
-import { INVOICE_DATE_TYPES } from '../../../../shared/billing/invoice-date.ts'
+import { INVOICE_DATE_TYPES } from '../../../../shared/billing/invoice-dates/invoice-date.ts'
 import { DYNAMIC_PREFIXES, RESET_MONTHS, RESET_TYPES } from '../../../../shared/billing/numbering/numbering.ts'
 import { Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 

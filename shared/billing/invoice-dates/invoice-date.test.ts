@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Instant, type Interval, interval, parseInstant } from '../time.ts'
+import { type Instant, type Interval, interval, parseInstant } from '../../time.ts'
+import { type Zone, zoneOf } from '../local-days.ts'
 import { deliveryDate, type InvoiceDateInput, invoiceDate } from './invoice-date.ts'
-import { type Zone, zoneOf } from './local-days.ts'
 
 const at = (text: string): Instant => parseInstant(text) as Instant
 const BRUSSELS = zoneOf('Europe/Brussels') as Zone

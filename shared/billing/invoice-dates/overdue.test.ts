@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addDays, type LocalDate, localDate } from './local-days.ts'
+import { addDays, type LocalDate, localDate } from '../local-days.ts'
+import { addPeriod, PERIOD_TYPES, type PeriodLength } from '../periods.ts'
 import { daysOverdue, isOverdueBy } from './overdue.ts'
-import { addPeriod, PERIOD_TYPES, type PeriodLength } from './periods.ts'
 
 const day = (text: string): LocalDate => localDate(text) as LocalDate
 const length = (type: PeriodLength['type'], value: number): PeriodLength => ({ type, value })

@@ -1,7 +1,7 @@
 // When an invoice must be paid (semantics 5.2).
 
-import { type LocalDate, lastDayOfMonth } from './local-days.ts'
-import { addPeriod, type PeriodLength } from './periods.ts'
+import { type LocalDate, lastDayOfMonth } from '../local-days.ts'
+import { addPeriod, type PeriodLength } from '../periods.ts'
 
 export const DUE_DATE_TYPES = ['PERIOD_AFTER_INVOICE_DATE', 'END_OF_THE_MONTH'] as const
 export type DueDateConfiguration = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { type LocalDate, localDate } from '../local-days.ts'
+import type { PeriodLength } from '../periods.ts'
 import { type DueDateConfiguration, dueDate } from './due-date.ts'
-import { type LocalDate, localDate } from './local-days.ts'
-import type { PeriodLength } from './periods.ts'
 
 const day = (text: string): LocalDate => localDate(text) as LocalDate
 const after = (type: PeriodLength['type'], value: number): DueDateConfiguration => ({

@@ -1,6 +1,6 @@
 // Which date an invoice has (semantics 5.2).
-import type { Instant, Interval } from '../time.ts'
-import { addDays, type LocalDate, lastLocalDay, localDateOf, type Zone } from './local-days.ts'
+import type { Instant, Interval } from '../../time.ts'
+import { addDays, type LocalDate, lastLocalDay, localDateOf, type Zone } from '../local-days.ts'
 
 export const INVOICE_DATE_TYPES = [
   'AT_END_OF_BILLING_PERIOD',

@@ -1,7 +1,7 @@
 // How late a payment is, in local days and calendar periods (semantics 0.3, 9.3).
 
-import { daysBetween, type LocalDate } from './local-days.ts'
-import { addPeriod, type PeriodLength } from './periods.ts'
+import { daysBetween, type LocalDate } from '../local-days.ts'
+import { addPeriod, type PeriodLength } from '../periods.ts'
 
 /** Local days since the due day; 0 on that day and before it. */
 export const daysOverdue = (due: LocalDate, today: LocalDate): number => Math.max(0, daysBetween(due, today))
