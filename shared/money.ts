@@ -1,6 +1,7 @@
 // Money: `Amount` is exact, `Money` is an amount rounded to its currency. Only totals, tax and payments speak Money.
+
+import { currencyDecimals } from './codes/iso-codes.ts'
 import { type Decimal, decimal, fixed, plain, roundHalfUp, sum, ZERO } from './decimal.ts'
-import { currencyDecimals } from './iso-codes.ts'
 
 /** An exact amount: a price, a rated line before rounding. */
 export type Amount = { readonly quantity: Decimal; readonly currency: string }

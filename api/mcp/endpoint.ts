@@ -2,7 +2,7 @@
 // of this api with the caller's own token, so that every rule of the route holds here too.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
-import { once } from '../../shared/once.ts'
+import { once } from '../../shared/memory/once.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import { type JsonObject, objectIn } from '../description/json.ts'
 import { bearerOf } from '../http/authenticate.ts'

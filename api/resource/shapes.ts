@@ -2,8 +2,8 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import Format from 'typebox/format'
 import { localDate, zoneOf } from '../../shared/billing/local-days.ts'
+import { isCountry, isCurrency } from '../../shared/codes/iso-codes.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
-import { isCountry, isCurrency } from '../../shared/iso-codes.ts'
 import { parseInstant } from '../../shared/time.ts'
 import { withArticle } from './nouns.ts'
 

@@ -1,7 +1,7 @@
 // Answers are written by their schema. A schema is compiled once in a process, however many routes and statuses answer with it.
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from 'typebox'
-import { once } from '../../../shared/once.ts'
+import { once } from '../../../shared/memory/once.ts'
 import { bySchema } from './by-schema.ts'
 import { writtenSchema } from './written-schema.ts'
 

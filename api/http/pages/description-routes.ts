@@ -1,6 +1,6 @@
 // The API description as JSON and as pages: read from what the build made, or made once, when it is first requested.
 import type { FastifyInstance } from 'fastify'
-import { once } from '../../../shared/once.ts'
+import { once } from '../../../shared/memory/once.ts'
 import { isObject, type JsonObject } from '../../description/json.ts'
 import { DOCS_PATHS, docsPages } from '../../docs-pages/pages.ts'
 import { type StaticAnswer, staticAnswers } from './static-answers.ts'

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { once } from '../../../shared/once.ts'
+import { once } from '../../../shared/memory/once.ts'
 
 const MAX_AGE_SECONDS = 300
 const BROTLI_QUALITY = 6

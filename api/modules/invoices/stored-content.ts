@@ -1,7 +1,7 @@
 // The content of an invoice as it is stored. Its periods are nearly all of its size, and no statement looks into them. Where they are
 // long they are one packed text: PostgreSQL would take ten times as long to parse and compress them.
 import { customType } from 'drizzle-orm/pg-core'
-import { packJson, unpackJson } from '../../../shared/packed-json.ts'
+import { packJson, unpackJson } from '../../../shared/json/packed-json.ts'
 import type { InvoiceContent, TaxShareView } from './schema.ts'
 
 type Periods = InvoiceContent['periods']

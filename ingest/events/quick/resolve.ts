@@ -1,5 +1,5 @@
 // The entries of a scanned event against what its meter lists: which stands at which place, and whether each may.
-import { isCurrency as isCurrencyCode } from '../../../shared/iso-codes.ts'
+import { isCurrency as isCurrencyCode } from '../../../shared/codes/iso-codes.ts'
 import { type Input, isPieceAt, type Piece } from './bytes.ts'
 import type { MeterBytes } from './meter-bytes.ts'
 import { type EventSpans, SPAN_WORDS, type SpanList } from './scan-event.ts'

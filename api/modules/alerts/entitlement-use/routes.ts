@@ -1,7 +1,7 @@
 // GET /v1/customers/{id}/entitlements/{feature}: granted, used and left, from memory where it was read a moment ago.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { createShortMemory } from '../../../../shared/short-memory.ts'
+import { createShortMemory } from '../../../../shared/memory/short-memory.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { actionRoute, type RouteDeps } from '../../../http/route.ts'
 import { Amount, DecimalText, Nullable, Shape, Timestamp } from '../../../resource/shapes.ts'

@@ -4,7 +4,7 @@ import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exc
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
-import { decode, encode } from '../../../../shared/exact-json.ts'
+import { decode, encode } from '../../../../shared/json/exact-json.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'

@@ -1,7 +1,7 @@
 // A simulation by the version that invoices were priced by, or by a copy of it, gives exactly their amounts, for
 // subscriptions of every kind with discounts, commitments, changing seats, cut periods and late usage.
 import { describe, expect, test } from 'vitest'
-import { decode, encode } from '../../../../shared/exact-json.ts'
+import { decode, encode } from '../../../../shared/json/exact-json.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'

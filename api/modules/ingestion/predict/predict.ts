@@ -3,7 +3,7 @@
 // events a month costs no more than one with ten.
 import { type Database, readTenant } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { createShortMemory } from '../../../../shared/short-memory.ts'
+import { createShortMemory } from '../../../../shared/memory/short-memory.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
 import type { EventStore } from '../../../usage/event-store.ts'

@@ -1,6 +1,7 @@
 // What an address of reference rates must give: JSON such as {"base": "EUR", "date": "2026-03-31", "rates": {"USD": 1.0832}}. Pure.
+
+import { isCurrency } from '../../../../shared/codes/iso-codes.ts'
 import { type Decimal, decimal, isPlainDecimal, plain, roundHalfUp, ZERO } from '../../../../shared/decimal.ts'
-import { isCurrency } from '../../../../shared/iso-codes.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../../shared/time.ts'
 
 export type PublishedRate = { readonly currency: string; readonly rate: string }

@@ -1,7 +1,7 @@
 // The currencies that a platform can price and bill in.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { type CurrencyFacts, currencyList } from '../../../../shared/currency-list.ts'
+import { type CurrencyFacts, currencyList } from '../../../../shared/codes/currency-list.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
 import { getOne } from '../../../resource/store.ts'

@@ -1,7 +1,7 @@
 // Platform settings and billing entities, through the api.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CURRENCY_LIST } from '../../../../shared/iso-codes.ts'
+import { CURRENCY_LIST } from '../../../../shared/codes/iso-codes.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'

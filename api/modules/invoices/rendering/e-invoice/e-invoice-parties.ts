@@ -1,5 +1,5 @@
 // The parties of an e-invoice (BG-4, BG-7) from the snapshots of the invoice.
-import { isCountry } from '../../../../../shared/iso-codes.ts'
+import { isCountry } from '../../../../../shared/codes/iso-codes.ts'
 import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
 import { type AddressInput, addressOf, customerName } from '../../document/parties.ts'
 import { bestTaxId } from '../../document/tax-id-findings.ts'

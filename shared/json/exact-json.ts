@@ -1,5 +1,5 @@
 // JSON that decodes to exactly the same values, with decimals, maps and sets.
-import { decimal, isDecimal, plain } from './decimal.ts'
+import { decimal, isDecimal, plain } from '../decimal.ts'
 
 /** The text of a value. No member of it has one of the names used as marks. */
 export function encode(value: unknown): string {

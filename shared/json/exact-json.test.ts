@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decimal, plain } from './decimal.ts'
+import { decimal, plain } from '../decimal.ts'
 import { decode, encode } from './exact-json.ts'
 
 const anyDecimal = fc

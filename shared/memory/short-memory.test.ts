@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { instantOf } from '../time.ts'
 import { createShortMemory } from './short-memory.ts'
-import { instantOf } from './time.ts'
 
 function memory(of: { ms: number; refreshMs?: number }) {
   let now = 0

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { currencyExponent } from '../money.ts'
 import { COUNTRY_LIST, CURRENCY_LIST, currencyDecimals, isCountry, isCurrency } from './iso-codes.ts'
-import { currencyExponent } from './money.ts'
 
 describe('currencies of ISO 4217', () => {
   test.each([

@@ -1,5 +1,5 @@
 // What was read a moment ago, for calls that ask for it again and may be given something a little old.
-import type { Clock } from './time.ts'
+import type { Clock } from '../time.ts'
 
 const ENTRIES_MAX = 10_000
 
