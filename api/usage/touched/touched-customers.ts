@@ -1,7 +1,7 @@
 // Whose usage was touched after some position of the log, on any meter and in any time.
-import type { Tenant } from '../../shared/tenant.ts'
-import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { tenantFilter } from './usage-sql.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { tenantFilter } from '../usage-sql.ts'
 
 const SETTINGS = { max_threads: '1' }
 

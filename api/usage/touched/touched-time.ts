@@ -1,12 +1,12 @@
 // Which time was touched after some position of the log: by an event, a deletion or a correction. It is read from the marks
 // that the aggregator leaves on every hour it touches, so it costs no reading of usage, however much there is. Any number of
 // customers and meters are one statement.
-import type { Tenant } from '../../shared/tenant.ts'
-import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { type Place, placeKey } from './query/plan-queries.ts'
-import { placesSql } from './query/rows-sql.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { type Place, placeKey } from '../query/plan-queries.ts'
+import { placesSql } from '../query/rows-sql.ts'
+import { behindSql, tenantFilter } from '../usage-sql.ts'
 import { type LateMark, type Segment, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
-import { behindSql, tenantFilter } from './usage-sql.ts'
 
 export type TouchedQuestion = {
   readonly customerKeys: readonly string[]

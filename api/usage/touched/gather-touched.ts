@@ -1,7 +1,7 @@
 // Questions about touched time that arise one by one, sent together: all that arise before the process turns to something else are
 // one statement for each tenant, so a group of invoices asks once.
-import type { Tenant } from '../../shared/tenant.ts'
-import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
 import { type TouchedQuestion, touchedTime } from './touched-time.ts'
 
 type Asked = {

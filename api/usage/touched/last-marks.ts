@@ -1,11 +1,11 @@
 // How far the log has touched the usage of many customers at once, by the marks the aggregator leaves on every hour it touches:
 // so that whose usage has not changed is not read again. Any number of customers and meters are one statement.
-import type { Tenant } from '../../shared/tenant.ts'
-import type { Interval } from '../../shared/time.ts'
-import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { placeKey } from './query/plan-queries.ts'
-import { placesSql } from './query/rows-sql.ts'
-import { tenantFilter } from './usage-sql.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
+import type { Interval } from '../../../shared/time.ts'
+import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { placeKey } from '../query/plan-queries.ts'
+import { placesSql } from '../query/rows-sql.ts'
+import { tenantFilter } from '../usage-sql.ts'
 
 export type MarksQuestion = {
   /** Names of customers, each on a meter; any number of them. */

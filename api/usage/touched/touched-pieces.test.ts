@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { instantOf, interval } from '../../shared/time.ts'
+import { instantOf, interval } from '../../../shared/time.ts'
 import { type LateMark, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
 
 const HOUR = 3_600_000

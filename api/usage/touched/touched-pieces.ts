@@ -1,6 +1,6 @@
 // Pieces of time, each with how far the log was counted in it, cut where any of them begins or ends: so one statement can ask
 // about all of them, however many there are and however they overlap. Pure.
-import type { Interval } from '../../shared/time.ts'
+import type { Interval } from '../../../shared/time.ts'
 
 export type TouchedPiece = {
   readonly interval: Interval
