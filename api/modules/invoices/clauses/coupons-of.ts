@@ -1,6 +1,6 @@
 // The coupons and promotion codes that deducted something on an invoice, from its lines. Pure.
-import type { InvoiceView } from './schema.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceView } from '../schema.ts'
+import type { InvoiceRow } from '../table.ts'
 
 /** Each once, in the order of the lines; lists that would be empty are left out. */
 export function couponsOf({ periods }: InvoiceRow['content']): Pick<InvoiceView, 'coupons' | 'promotion_codes'> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { InvoiceRow } from '../table.ts'
 import { couponsOf } from './coupons-of.ts'
-import type { InvoiceRow } from './table.ts'
 
 type Coupon = { coupon_id: string; coupon_name: string; promotion_code_id?: string; promotion_code?: string }
 const content = (...periods: (Coupon | null)[][]) =>

@@ -1,13 +1,13 @@
 // A coupon from its promotion code to FINAL invoices, billed by itself and in a group (semantics 2).
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decimal } from '../../../shared/decimal.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import type { Row } from '../../testing/wire.ts'
-import type { BillingDeps } from '../billing/run/compute-invoice.ts'
-import { runBilling } from '../billing/run/run-billing.ts'
-import { runGroup } from '../billing/run/run-group.ts'
-import { billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import type { BillingDeps } from '../../billing/run/compute-invoice.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { runGroup } from '../../billing/run/run-group.ts'
+import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

@@ -1,12 +1,12 @@
 // Markups and minimums of a schedule through the API: invoices charge them, closed periods keep theirs, and
 // contradictory ones are refused.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { instantOf } from '../../../shared/time.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
-import type { Row } from '../../testing/wire.ts'
-import { runBilling } from '../billing/run/run-billing.ts'
-import { billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { instantOf } from '../../../../shared/time.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
+import { runBilling } from '../../billing/run/run-billing.ts'
+import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 
 const usage = NO_USAGE
 let api: ApiHarness
