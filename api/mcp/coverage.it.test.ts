@@ -3,10 +3,10 @@ import { Registry } from 'prom-client'
 import { Agent as Dispatcher } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EXCLUSIONS, exclusionOf } from './exclusions.ts'
-import { groupsOf } from './finders.ts'
-import { operationsOf } from './operations.ts'
 import { type AgentRig, startAgentRig } from './testing/agent-rig.ts'
-import { toolsOf } from './tools.ts'
+import { groupsOf } from './tools/finders.ts'
+import { operationsOf } from './tools/operations.ts'
+import { toolsOf } from './tools/tools.ts'
 
 let rig: AgentRig
 const dispatcher = new Dispatcher()

@@ -1,6 +1,6 @@
 // The operations that are no tools, each with its reason. Whatever is not here is one.
 import { isAboutAccess } from '../http/permissions.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './tools/operations.ts'
 
 type Exclusion = {
   readonly reason: string

@@ -4,8 +4,8 @@ import { isObject, type JsonObject } from '../description/json.ts'
 import { createChecker } from '../testing/checker.ts'
 import { describedApi } from '../testing/described-api.ts'
 import { GUIDES } from './guides.ts'
-import { rankTools } from './rank-tools.ts'
-import { type Tools, toolsOf } from './tools.ts'
+import { rankTools } from './tools/rank-tools.ts'
+import { type Tools, toolsOf } from './tools/tools.ts'
 
 let api: JsonObject
 let tools: Tools

@@ -2,11 +2,11 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import { toAppError } from '../http/errors.ts'
-import { asText, refusalResult } from './answer.ts'
-import { FINDER_TOOLS, type FinderContext, runFinder } from './finders.ts'
 import { GUIDE_NOTE, GUIDES } from './guides.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
-import { type ApiTool, annotationsOf, descriptionOf, inputSchemaOf } from './tools.ts'
+import { asText, refusalResult } from './tools/answer.ts'
+import { FINDER_TOOLS, type FinderContext, runFinder } from './tools/finders.ts'
+import { type ApiTool, annotationsOf, descriptionOf, inputSchemaOf } from './tools/tools.ts'
 
 const INSTRUCTIONS =
   'Millrace is a usage-based billing platform. how_to has the steps of common tasks with their bodies: begin there. list_groups ' +

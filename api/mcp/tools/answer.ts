@@ -1,7 +1,7 @@
 // What a tool answers: the api's answer as data, in one structured object and the same as text. Nothing in it is ever written
 // by us as an instruction, and what users of the platform wrote for agents is marked as theirs.
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import type { AppError } from '../../shared/errors.ts'
+import type { AppError } from '../../../shared/errors.ts'
 import { shorten } from './shorten.ts'
 
 /** About 20,000 tokens: what common clients take of one tool. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { operationIdOf } from '../description/operation-id.ts'
-import { requestOf } from './request.ts'
+import { operationIdOf } from '../../description/operation-id.ts'
+import { requestOf } from '../request.ts'
 import { inputSchemaOf, toolsOf } from './tools.ts'
 
 test.each([

@@ -1,12 +1,12 @@
 // The few tools that are always listed. An agent looks for what it needs, reads the shape of that one, and calls it by name, so
 // that it need not carry the shapes of every operation.
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
-import { AppError } from '../../shared/errors.ts'
-import type { TokenClaims } from '../access/verify-access-token.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { TokenClaims } from '../../access/verify-access-token.ts'
+import { GUIDE_NOTE, GUIDES } from '../guides.ts'
+import type { Arguments } from '../request.ts'
 import { dataResult } from './answer.ts'
-import { GUIDE_NOTE, GUIDES } from './guides.ts'
 import { rankTools, wordsOf } from './rank-tools.ts'
-import type { Arguments } from './request.ts'
 import {
   type ApiTool,
   annotationsOf,

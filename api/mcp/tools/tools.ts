@@ -1,8 +1,8 @@
 // The tools: one for each operation, made from its description.
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
-import { operationIdOf } from '../description/operation-id.ts'
-import { scopeOf } from '../http/permissions.ts'
-import { exclusionOf } from './exclusions.ts'
+import { operationIdOf } from '../../description/operation-id.ts'
+import { scopeOf } from '../../http/permissions.ts'
+import { exclusionOf } from '../exclusions.ts'
 import type { ApiDescription, JsonSchema, Operation } from './operations.ts'
 import { operationsOf } from './operations.ts'
 import { selfContained, unfolded } from './self-contained.ts'
