@@ -10,7 +10,7 @@ import { newId } from '../shared/ids.ts'
 import { silentLogger } from '../shared/process/logger.ts'
 import { openTestDatabase } from '../shared/testing/database-logins.ts'
 import { systemClock } from '../shared/time.ts'
-import { createLiveMeters } from './events/live-meters.ts'
+import { createLiveMeters } from './events/parse/live-meters.ts'
 import { type GatewayRig, type Reply, startGatewayRig } from './testing/gateway-rig.ts'
 
 const SINGLE = '/v1/events/ingest'

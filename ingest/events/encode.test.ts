@@ -4,7 +4,7 @@ import { decodeEvent, encodeEvent, eventHash, eventId, hashesOf } from '../../sh
 import { formatInstant, instantOf } from '../../shared/time.ts'
 import { goodEvent, NOW, ODD_METER, parseText, REQUESTS_METER } from '../testing/samples.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
-import type { UsageEvent } from './parse.ts'
+import type { UsageEvent } from './parse/parse.ts'
 import { quoteOf } from './quote.ts'
 
 const tenant = { platformId: 'plat_0000000000000000000001', environment: 'LIVE' } as const

@@ -3,8 +3,8 @@
 import { eventHash, eventId, joinEvent, wireTime } from '../../shared/contracts/usage-event.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../shared/time.ts'
-import type { UsageEvent } from './parse.ts'
-import { subscriptionMembers } from './parse-subscription.ts'
+import type { UsageEvent } from './parse/parse.ts'
+import { subscriptionMembers } from './parse/parse-subscription.ts'
 import type { Quote } from './quote.ts'
 
 export type EncodedEvent = { readonly idHash: string; readonly contentHash: string; readonly line: string }

@@ -1,6 +1,7 @@
 // A message while it fills and flies, with the events in it and the requests that wait for its ack.
-import { type EventKeys, KeySet } from './event-key.ts'
+
 import { Message } from './message.ts'
+import { type EventKeys, KeySet } from './repeats/event-key.ts'
 
 /** `failed`: at least one event of the request has no ack; it may be in the log all the same, so the sender must resend. */
 export type PublishOutcome = 'acked' | 'failed'

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { decodeMessage } from '../../shared/contracts/usage-event.ts'
 import { Lines } from './lines.ts'
 import type { PublishOutcome } from './parcel.ts'
-import { placeOf } from './place.ts'
 import { createPublisher } from './publish.ts'
-import { createRecentEvents } from './recent.ts'
+import { placeOf } from './repeats/place.ts'
+import { createRecentEvents } from './repeats/recent.ts'
 
 const PARTITIONS = 3
 

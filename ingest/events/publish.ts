@@ -1,13 +1,14 @@
 // From accepted events to acknowledged log messages: group commit. While a partition has a message in flight the events
 // behind it gather, and go together when the ack is there, so the broker's cost a message is shared by as many events as
 // the load brings. No clock, no network: both are handed in, and a test drives this with a simulated broker.
-import { KEY_WORDS } from './event-key.ts'
+
 import { createFlushTimes, type FlushTimesOptions } from './flush-times.ts'
 import type { Lines } from './lines.ts'
 import type { Message } from './message.ts'
 import { type Lane, type Parcel, Parcels, type PublishOutcome, type Settled, Waiter } from './parcel.ts'
-import { NO_PLACE, type Place, placeOf } from './place.ts'
-import type { RecentEvents } from './recent.ts'
+import { KEY_WORDS } from './repeats/event-key.ts'
+import { NO_PLACE, type Place, placeOf } from './repeats/place.ts'
+import type { RecentEvents } from './repeats/recent.ts'
 
 export type Publisher = {
   /**

@@ -1,9 +1,9 @@
 // A meter and events for the tests of the gateway.
 
 import { instantOf } from '../../shared/time.ts'
-import { createMeter, createMeterSet } from '../events/meter.ts'
-import { type ParseContext, parseBatch, parseSingle } from '../events/parse.ts'
-import { createTimestampReader } from '../events/timestamp.ts'
+import { createMeter, createMeterSet } from '../events/parse/meter.ts'
+import { type ParseContext, parseBatch, parseSingle } from '../events/parse/parse.ts'
+import { createTimestampReader } from '../events/parse/timestamp.ts'
 import { parseJson } from '../http/parse-json.ts'
 
 export const NOW = instantOf(Date.UTC(2026, 0, 31, 12, 0, 0, 250))

@@ -4,10 +4,10 @@ import type { ResumePlan } from '../../../aggregator/index/resume.ts'
 import type { BucketMark, Position } from '../../../aggregator/outcome.ts'
 import type { UsageSink } from '../../../aggregator/sinks/usage-sink.ts'
 import { Message } from '../../../ingest/events/message.ts'
-import { NO_PLACE } from '../../../ingest/events/place.ts'
 import type { PublisherOptions } from '../../../ingest/events/publish.ts'
 import { Output } from '../../../ingest/events/quick/bytes.ts'
-import type { RecentEvents } from '../../../ingest/events/recent.ts'
+import { NO_PLACE } from '../../../ingest/events/repeats/place.ts'
+import type { RecentEvents } from '../../../ingest/events/repeats/recent.ts'
 
 /** What a sabotage changes in the statements of a worker. */
 export type Tampering = {

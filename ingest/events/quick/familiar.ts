@@ -1,8 +1,8 @@
 // Events that look like one before them. A sender's program writes the same bytes again and again, with a few texts that
 // change between them: what lay between these texts in an event that was read and found right is compared as a whole, and
 // only the texts themselves are looked at. It takes nothing that scan-event.ts and resolve.ts would not take, or otherwise.
-import type { MeterSet } from '../meter.ts'
-import { PROPERTY_VALUE_MAX, REFERENCE_MAX } from '../reading.ts'
+import type { MeterSet } from '../parse/meter.ts'
+import { PROPERTY_VALUE_MAX, REFERENCE_MAX } from '../parse/reading.ts'
 import { type Input, isPieceAt, Piece } from './bytes.ts'
 import type { MeterBytes } from './meter-bytes.ts'
 import { isCurrency, isDecimal } from './resolve.ts'

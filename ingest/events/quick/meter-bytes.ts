@@ -1,5 +1,5 @@
 // A meter as bytes: its references to be found in a body, and the shapes of what is written of its events.
-import { createMeter, type Meter, type MeterProperty, type MeterValue } from '../meter.ts'
+import { createMeter, type Meter, type MeterProperty, type MeterValue } from '../parse/meter.ts'
 import { Piece } from './bytes.ts'
 import { ENTRIES_MAX, type Shape, shapeOf } from './shape.ts'
 

@@ -2,7 +2,7 @@
 // knows one form, that of a body written by a machine that sends what the interface asks for. Whatever else may be right,
 // or is wrong, is NOT_COMMON, and parse.ts reads it: so this file refuses nothing, and must only never take what parse.ts
 // would not, or take it otherwise.
-import { PROPERTY_VALUE_MAX, REFERENCE_MAX } from '../reading.ts'
+import { PROPERTY_VALUE_MAX, REFERENCE_MAX } from '../parse/reading.ts'
 import { type Input, isPieceAt, Piece } from './bytes.ts'
 
 /** The text is not of the common form. */

@@ -1,7 +1,7 @@
 // What is written of an event once its meter is known, and which of the meter's values and properties it has: always the
 // same pieces of text with what was sent between them. A line and an answer are so written in a dozen copies.
 import { RECEIVED_ZERO } from '../../../shared/contracts/usage-event.ts'
-import type { Meter } from '../meter.ts'
+import type { Meter } from '../parse/meter.ts'
 import { Piece } from './bytes.ts'
 
 /** What was sent, or made of it, by number; those of values and properties follow. */

@@ -1,7 +1,7 @@
 // A tenant as bytes: how it is written in a line, and what its references are hashed behind.
 import { hash } from 'node:crypto'
 import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
-import { REFERENCE_MAX } from '../reading.ts'
+import { REFERENCE_MAX } from '../parse/reading.ts'
 import { copyBytes, Piece, ROOM } from './bytes.ts'
 
 export type TenantBytes = {

@@ -1,8 +1,8 @@
 // One event to its line in the log and its view in the answer, from bytes to bytes. It writes what encode.ts does, byte for
 // byte; a test holds the two together.
 import { hashContent } from '../../../shared/contracts/content-hash.ts'
-import { CONTENT_WORD, type EventKeys } from '../event-key.ts'
 import type { Lines } from '../lines.ts'
+import { CONTENT_WORD, type EventKeys } from '../repeats/event-key.ts'
 import { copyBytes, type Input, type Output, Piece, putPiece } from './bytes.ts'
 import { CUSTOMER, ID_HASH, REFERENCE, type Template } from './shape.ts'
 import type { Slots } from './slots.ts'

@@ -10,7 +10,7 @@ import {
   type SelectorField,
   subscriptionKey,
   takesNoValue,
-} from '../../shared/attribution/selector.ts'
+} from '../../../shared/attribution/selector.ts'
 import { type JsonObject, type Reading, readList, readObject, readReference } from './reading.ts'
 
 /** The fields of an event that name a subscription. */

@@ -11,8 +11,8 @@ import {
   selecting,
   single,
   tokens,
-} from '../testing/parsing.ts'
-import { goodEvent, parseText } from '../testing/samples.ts'
+} from '../../testing/parsing.ts'
+import { goodEvent, parseText } from '../../testing/samples.ts'
 
 describe('a decimal that is wrong is refused at its field', () => {
   const wrong = [

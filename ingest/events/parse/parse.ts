@@ -1,8 +1,8 @@
 // A parsed JSON body to events, or the one refusal of the whole body. Pure: the same body, meters and time give the same
 // answer. Nothing of the body is passed on as it came; every text is checked and copied into fresh objects.
-import { AppError } from '../../shared/errors.ts'
-import { type Instant, instantOf } from '../../shared/time.ts'
-import type { JsonScan } from '../http/scan-json.ts'
+import { AppError } from '../../../shared/errors.ts'
+import { type Instant, instantOf } from '../../../shared/time.ts'
+import type { JsonScan } from '../../http/scan-json.ts'
 import type { Meter, MeterSet } from './meter.ts'
 import { type MeasuredValue, readMeterProperties, readMeterValues } from './parse-entries.ts'
 import { readSubscription, SUBSCRIPTION_FIELDS } from './parse-subscription.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseInstant } from '../../shared/time.ts'
-import { parseJson } from '../http/parse-json.ts'
-import { COUNTRY, country, model, parseEvent, refusal, selecting, single, tokens } from '../testing/parsing.ts'
-import { goodEvent, METERS, NOW, parseText, REQUESTS_METER } from '../testing/samples.ts'
+import { parseInstant } from '../../../shared/time.ts'
+import { parseJson } from '../../http/parse-json.ts'
+import { COUNTRY, country, model, parseEvent, refusal, selecting, single, tokens } from '../../testing/parsing.ts'
+import { goodEvent, METERS, NOW, parseText, REQUESTS_METER } from '../../testing/samples.ts'
 import { parseBatch, parseSingle } from './parse.ts'
 
 describe('an event that is right', () => {

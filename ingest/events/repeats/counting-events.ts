@@ -1,11 +1,17 @@
 // What answers a repeat: the event that counts, as the log has it, or the store when the log has it no more.
-import { decodeEvent, decodeMessage, type EventRecord, eventId, idHashOf } from '../../shared/contracts/usage-event.ts'
-import { groupBy } from '../../shared/group-by.ts'
-import { instantOf } from '../../shared/time.ts'
-import { viewOf, wholeSeconds } from './encode.ts'
-import type { MeterSet } from './meter.ts'
+import {
+  decodeEvent,
+  decodeMessage,
+  type EventRecord,
+  eventId,
+  idHashOf,
+} from '../../../shared/contracts/usage-event.ts'
+import { groupBy } from '../../../shared/group-by.ts'
+import { instantOf } from '../../../shared/time.ts'
+import { viewOf, wholeSeconds } from '../encode.ts'
+import type { MeterSet } from '../parse/meter.ts'
+import type { Repeat } from '../publish.ts'
 import { lineOf, seqOf } from './place.ts'
-import type { Repeat } from './publish.ts'
 
 /** The body of a message of the log; null when the log does not hold it any more. */
 export type ReadMessage = (partition: number, seq: number) => Promise<string | null>

@@ -1,7 +1,7 @@
 // What the parsers of one body share: where they stand, for the path in a refusal, and the checks every text needs.
-import { AppError, type ErrorCode } from '../../shared/errors.ts'
-import type { Instant } from '../../shared/time.ts'
-import type { JsonScan } from '../http/scan-json.ts'
+import { AppError, type ErrorCode } from '../../../shared/errors.ts'
+import type { Instant } from '../../../shared/time.ts'
+import type { JsonScan } from '../../http/scan-json.ts'
 import type { MeterSet } from './meter.ts'
 
 /** Longest reference, id or customer key, in characters. */

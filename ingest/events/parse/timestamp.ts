@@ -1,5 +1,5 @@
 // The common timestamp, `2026-01-31T10:20:30.123Z`, read without a regular expression: events of one batch share their day.
-import { type Instant, instantOf, parseInstant } from '../../shared/time.ts'
+import { type Instant, instantOf, parseInstant } from '../../../shared/time.ts'
 
 const ZERO = 48
 const digit = (text: string, at: number): number => {

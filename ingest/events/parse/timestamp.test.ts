@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseInstant } from '../../shared/time.ts'
+import { parseInstant } from '../../../shared/time.ts'
 import { createTimestampReader } from './timestamp.ts'
 
 const good = fc

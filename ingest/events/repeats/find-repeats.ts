@@ -1,11 +1,11 @@
 // Which events of a request are repeats that the publisher did not recognise, because this gateway has forgotten their reference, never
 // had it, or is writing it for another request. Only the answer depends on this: the log decides what counts.
-import { type FirstPlaces, REFERENCES_MAX } from '../../shared/contracts/first-seen.ts'
-import type { Allowance } from '../limits/allowance.ts'
+import { type FirstPlaces, REFERENCES_MAX } from '../../../shared/contracts/first-seen.ts'
+import type { Allowance } from '../../limits/allowance.ts'
+import type { Lines } from '../lines.ts'
+import type { Repeat } from '../publish.ts'
 import { type EventKeys, idHashAt, KEY_WORDS } from './event-key.ts'
-import type { Lines } from './lines.ts'
 import { NO_PLACE, placeOf } from './place.ts'
-import type { Repeat } from './publish.ts'
 import type { RecentEvents } from './recent.ts'
 
 export type FindRepeats = {

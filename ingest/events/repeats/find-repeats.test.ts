@@ -1,8 +1,8 @@
 // Which repeats are found for an answer; that the answer shows them, with an aggregator: older-repeats.it.test.ts of the system tests.
 import { expect, test } from 'vitest'
-import type { FirstPlaces } from '../../shared/contracts/first-seen.ts'
+import type { FirstPlaces } from '../../../shared/contracts/first-seen.ts'
+import { Lines } from '../lines.ts'
 import { createFindRepeats } from './find-repeats.ts'
-import { Lines } from './lines.ts'
 import { placeOf } from './place.ts'
 import { createRecentEvents } from './recent.ts'
 

@@ -1,11 +1,11 @@
 // All active meters in memory, so that an event is checked without a look-up and while PostgreSQL is down.
 import { sql } from 'drizzle-orm'
-import { createRefresher } from '../../shared/access/refresher.ts'
-import { asSystem, type Database } from '../../shared/database/database.ts'
-import { listen } from '../../shared/database/listen.ts'
-import { AppError } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/process/logger.ts'
-import type { Environment, Tenant } from '../../shared/tenant.ts'
+import { createRefresher } from '../../../shared/access/refresher.ts'
+import { asSystem, type Database } from '../../../shared/database/database.ts'
+import { listen } from '../../../shared/database/listen.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Logger } from '../../../shared/process/logger.ts'
+import type { Environment, Tenant } from '../../../shared/tenant.ts'
 import {
   createMeter,
   createMeterSet,

@@ -1,7 +1,7 @@
 // The values and properties of an event against what its meter lists.
 
-import { isCurrency } from '../../shared/codes/iso-codes.ts'
-import { isPlainDecimal } from '../../shared/decimal.ts'
+import { isCurrency } from '../../../shared/codes/iso-codes.ts'
+import { isPlainDecimal } from '../../../shared/decimal.ts'
 import type { Meter, MeterValue } from './meter.ts'
 import { type JsonObject, type Reading, readList, readObject, readReference, readText } from './reading.ts'
 

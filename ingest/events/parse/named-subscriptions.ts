@@ -1,11 +1,11 @@
 // Whose the subscription is that an event names: another customer's is a mistake that is refused at the door (semantics 1.3).
 // One that does not exist is not: it may be created after the event, and until then the event is not matched.
 import { sql } from 'drizzle-orm'
-import { namedSubscription, subscriptionKey } from '../../shared/attribution/selector.ts'
-import { asSystem, type Database } from '../../shared/database/database.ts'
-import { AppError } from '../../shared/errors.ts'
-import type { Logger } from '../../shared/process/logger.ts'
-import type { Tenant } from '../../shared/tenant.ts'
+import { namedSubscription, subscriptionKey } from '../../../shared/attribution/selector.ts'
+import { asSystem, type Database } from '../../../shared/database/database.ts'
+import { AppError } from '../../../shared/errors.ts'
+import type { Logger } from '../../../shared/process/logger.ts'
+import type { Tenant } from '../../../shared/tenant.ts'
 import type { UsageEvent } from './parse.ts'
 
 export type NamedSubscriptions = {

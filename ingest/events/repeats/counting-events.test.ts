@@ -1,7 +1,7 @@
 // What is read of the log for the answer to repeats that differ; that it shows the events that count: ingest/gateway.it.test.ts.
 import { expect, test } from 'vitest'
+import type { MeterSet } from '../parse/meter.ts'
 import { showCounting } from './counting-events.ts'
-import type { MeterSet } from './meter.ts'
 import { placeOf } from './place.ts'
 
 const NO_METERS = { byReference: new Map() } as unknown as MeterSet
