@@ -1,6 +1,6 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { intersect } from '../../time.ts'
+import { type Instant, intersect } from '../../time.ts'
 import { type Fraction, fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
@@ -21,7 +21,7 @@ import {
 
 type Commitments = readonly [Commitment, ...Commitment[]]
 
-/** Commitments on the same lines belong together: one that follows another in time completes its period. */
+/** Commitments on the same lines belong together: one that follows another in time completes its period, and of those at once the larger is due. */
 function together(commitments: readonly Commitment[]): Commitments[] {
   const groups = new Map<string, [Commitment, ...Commitment[]]>()
   for (const commitment of commitments) {
@@ -53,10 +53,43 @@ type Of = {
  * to a part of it.
  */
 const committed = (all: Commitments, amountOf: (each: Commitment) => Decimal, { period, context }: Of): Decimal =>
-  sum(all.map(each => timesFraction(amountOf(each), shareOfPeriod(each, period, context))))
+  sum(
+    largestInTurn(all, amountOf, period).map(({ amount, during }) =>
+      timesFraction(amount, shareOfPeriod({ during }, period, context)),
+    ),
+  )
+
+type Due = { readonly amount: Decimal; readonly during: Commitment['during'] }
+
+/** What is committed at each time of a period: the largest of those that apply at once. */
+function largestInTurn(all: Commitments, amountOf: (each: Commitment) => Decimal, { service }: LinePeriod): Due[] {
+  const [first] = all
+  if (all.length === 1) return [{ amount: amountOf(first), during: first.during }]
+  const held = all.flatMap(each => {
+    const time = heldIn(each.during, service)
+    return time === null ? [] : [{ amount: amountOf(each), time }]
+  })
+  const moments = [...new Set(held.flatMap(({ time: { start, end } }) => [start, end]))].toSorted((a, b) => a - b)
+  const due: { amount: Decimal; during: { start: Instant; end: Instant } }[] = []
+  for (const [index, start] of moments.slice(0, -1).entries()) {
+    const end = moments[index + 1] ?? start
+    const amounts = held.flatMap(({ amount, time }) => (time.start <= start && end <= time.end ? amount : []))
+    if (amounts.length === 0) continue
+    const amount = amounts.reduce((a, b) => max(a, b))
+    const before = due.at(-1)
+    // In one piece where it stays the same, so that nothing is lost by dividing.
+    if (before?.during.end === start && before.amount.eq(amount)) before.during.end = end
+    else due.push({ amount, during: { start, end } })
+  }
+  return due
+}
 
 /** The share of the full period for which a commitment is due: nothing is committed for the days of a pause. */
-function shareOfPeriod({ during }: Commitment, { service, full }: LinePeriod, { zone, pauses }: StepContext): Fraction {
+function shareOfPeriod(
+  { during }: Pick<Commitment, 'during'>,
+  { service, full }: LinePeriod,
+  { zone, pauses }: StepContext,
+): Fraction {
   const held = heldIn(during, service)
   const paused = held === null ? [] : pauses.flatMap(pause => intersect(pause, held) ?? [])
   const days = localDays(full, zone)

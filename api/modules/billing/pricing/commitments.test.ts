@@ -94,6 +94,31 @@ const EXAMPLES: readonly [title: string, of: Of, lines: readonly string[]][] = [
     ],
   ],
   [
+    'of two minimums of the same price the larger is owed',
+    {
+      usage: '10',
+      clauses: {
+        commitment: { pricing_item_configs: [onConfig({ amount: eur('100') }), onConfig({ amount: eur('150') })] },
+      },
+    },
+    ['REVENUE Tokens: 10.00', 'COMMITMENT Minimum: 140.00'],
+  ],
+  [
+    // 9 days of 310, and 22 of 620.
+    'of two minimums of an invoice that overlap in time the larger is owed of each day',
+    {
+      clauses: {
+        commitment: {
+          totals: [
+            { amount: eur('310'), end_at: '2026-01-20T00:00:00Z' },
+            { amount: eur('620'), start_at: '2026-01-10T00:00:00Z' },
+          ],
+        },
+      },
+    },
+    ['COMMITMENT Minimum on the total: 530.00'],
+  ],
+  [
     'the minimum of the invoice applies to what is owed after discounts on the total',
     {
       usage: '100',

@@ -16,7 +16,18 @@ import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
 import { exampleInputs, plainUsage } from '../example-inputs.ts'
 import { PRODUCT_RULES } from './product-rules.ts'
-import { type Coupon, DAY, type Known, knownAt, type Phase, type Price, type Story, YEAR_DAYS } from './story.ts'
+import {
+  type Coupon,
+  DAY,
+  type Known,
+  knownAt,
+  type Phase,
+  type Plan,
+  type Price,
+  type Scope,
+  type Story,
+  YEAR_DAYS,
+} from './story.ts'
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
 
@@ -236,12 +247,10 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
   const discounts = plan.prices.flatMap(price =>
     price.discount === null ? [] : [{ ids: [ids.config(price.id)], percentage: String(price.discount) }],
   )
-  const minimums = plan.prices.flatMap(price =>
-    price.minimum === null ? [] : [{ ids: [ids.config(price.id)], amount: euro(price.minimum, 2) }],
-  )
+  const commitment = minimumsOf(plan, ids)
   return {
     discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
-    ...(minimums.length === 0 ? {} : { commitment: { pricing_item_configs: minimums } }),
+    ...(Object.keys(commitment).length === 0 ? {} : { commitment }),
     ...(own.length === 0
       ? {}
       : {
@@ -268,6 +277,20 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
           })),
         }),
   }
+}
+
+/** The minimums of a plan's prices, by what they are of. */
+function minimumsOf(plan: Plan, ids: PriceIds) {
+  const found: Partial<Record<Scope, { ids: string[]; amount: ReturnType<typeof euro> }[]>> = {}
+  const add = (scope: Scope, id: string, cents: number) => {
+    found[scope] = [...(found[scope] ?? []), { ids: [id], amount: euro(cents, 2) }]
+  }
+  for (const { id, minimum, second } of plan.prices) {
+    if (minimum !== null) add('pricing_item_configs', ids.config(id), minimum)
+    if (second?.scope === 'pricing_item_configs') add(second.scope, ids.config(id), second.cents)
+    if (second?.scope === 'pricings') add(second.scope, ids.pricing(plan.id), second.cents)
+  }
+  return found
 }
 
 /** A line in the form in which both sides are compared: kind, price or coupon, schedule, time and cents. */

@@ -8,7 +8,9 @@ import {
   type Deal,
   type Included,
   type Kind,
+  type Plan,
   type Price,
+  type Scope,
   type Story,
   type Usage,
   YEAR_DAYS,
@@ -72,6 +74,20 @@ function randomPrice(random: Random, id: string): Price {
   }
 }
 
+/** Some prices have two minimums, the one larger or the other. */
+function withSecond(random: Random, plan: Plan): Plan {
+  const prices = plan.prices.map((price): Price => {
+    const [drawn, cents] = [chance(random, 0.3), whole(random, 1, 20_000)]
+    if (!drawn || price.kind === 'ONCE') return price
+    const wide = chance(random, 0.7)
+    // A wider minimum is of the invoice's period, at its end.
+    const alone = plan.prices.length === 1 && !price.inAdvance && price.billing === null
+    const scope: Scope = wide && alone ? 'pricings' : 'pricing_item_configs'
+    return { ...price, second: { scope, cents } }
+  })
+  return { ...plan, prices }
+}
+
 /** The story of this seed. */
 export function storyOf(seed: number): Story {
   const random = randomOf(seed + 1)
@@ -79,10 +95,11 @@ export function storyOf(seed: number): Story {
   const start = Date.UTC(2025, 0, 1) + whole(random, 0, 364) * DAY + hours(random)
   const billing = pick<Length>(random, LENGTHS)
   const calendar = chance(random, 0.6)
+  const other = randomOf(seed + 6_000_029)
   const plans = Array.from({ length: 3 }, (_, plan) => ({
     id: `plan${plan}`,
     prices: Array.from({ length: whole(random, 1, 3) }, (_, index) => randomPrice(random, `p${plan}c${index}`)),
-  }))
+  })).map(plan => withSecond(other, plan))
   const frame = { zone, start, billing, calendar }
   const given = randomActions(random, frame)
   // Each of numbers of its own, so that the rest of a story is the same with it and without.

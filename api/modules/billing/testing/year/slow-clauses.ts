@@ -121,7 +121,7 @@ function take(parts: readonly Part[], amount: number, [over, under]: readonly [n
 
 /** What is missing of the minimum of a period, after what earlier invoices charged of it. */
 function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
-  if (price.minimum === null) return null
+  if (price.minimum === null && !price.second) return null
   const of = `${price.id} ${phase.id}`
   const key = `${of} ${period.start}`
   const sofar = books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
@@ -133,7 +133,10 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
     return { span: period, days, cents: Number.NaN }
   }
   sofar.net += sumOf(parts)
-  const owed = rounded(ratio(price.minimum * period.charged, period.fullDays))
+  // Of two minimums of the same lines, what the one adds counts towards the other, so that the larger is owed.
+  const [owed = 0] = [price.minimum ?? 0, price.second?.cents ?? 0]
+    .map(minimum => rounded(ratio(minimum * period.charged, period.fullDays)))
+    .toSorted((a, b) => b - a)
   const missing = Math.max(0, owed - sofar.net) - sofar.added
   sofar.added += missing
   lines.add('COMMITMENT', of, period, missing)

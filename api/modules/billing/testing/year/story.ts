@@ -4,6 +4,7 @@ import type { Length } from './calendar.ts'
 import { OWN_RULES, type Rules, type Template, type Terms } from './own-rules.ts'
 
 export type Kind = 'FEE' | 'SEATS' | 'USAGE' | 'ONCE'
+export type Scope = 'pricing_item_configs' | 'pricings'
 /** Amounts are whole ten-thousandths of a euro, so that nothing here needs decimals. */
 export type Price = {
   readonly id: string
@@ -16,6 +17,8 @@ export type Price = {
   readonly pricing: Length | null
   /** In cents, for a period. */
   readonly minimum: number | null
+  /** Another minimum of the same lines, of the price or of a pricing that has no other price. */
+  readonly second?: { readonly scope: Scope; readonly cents: number }
   /** A whole percentage. */
   readonly discount: number | null
 }
