@@ -13,7 +13,7 @@ import { type Charge, fullPeriodOf, paidAhead } from '../charges/charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
-import { countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
+import { countingCoupons, couponDiscounts, isAhead } from '../rating/coupon-clauses.ts'
 import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
@@ -49,7 +49,10 @@ export function withClauses(
     window.arrears === null && all !== NO_CLAUSES
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
-  const chargesAhead = rated.some(({ charge }) => charge.inAdvance)
+  const chargesAhead = isAhead(
+    rated.map(({ charge }) => charge),
+    window,
+  )
   const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }

@@ -116,6 +116,21 @@ describe('on which invoices a coupon counts', () => {
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
   })
 
+  test('one for a month counts on what the invoice collects where a year of no seats was charged ahead by an earlier one', () => {
+    const noSeats = {
+      item: { model_type: 'PER_SEAT' as const },
+      config: {
+        pricing_type: 'FLAT' as const,
+        billing_in_advance: true,
+        billing_period: { type: 'YEAR' as const, value: 1 },
+        default_seats_value: { number: '0' },
+      },
+      bands: [{ amount: eur('10') }],
+    }
+    const items = [recurring('200'), noSeats]
+    expect(discounts(invoicesOf([forMonth], { items }))).toEqual([[], ['-20.00'], []])
+  })
+
   test('one for one invoice, of a schedule added in a period that was charged ahead already, counts on the next invoice', () => {
     const change = '2026-01-15T00:00:00Z'
     const yearly = recurring('200', { billing_in_advance: true, billing_period: { type: 'YEAR', value: 1 } })

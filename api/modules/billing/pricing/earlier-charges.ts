@@ -6,6 +6,7 @@ import {
   type CountingCoupon,
   countingCoupons,
   couponDiscounts,
+  isAhead,
   isLimitedTo,
   isOnceForThings,
 } from '../rating/coupon-clauses.ts'
@@ -65,7 +66,7 @@ type Invoice = {
 
 function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
   const { terms, clauses, exchangeOf, eachPeriod } = of
-  const chargesAhead = charges.some(({ inAdvance }) => inAdvance)
+  const chargesAhead = isAhead(charges, window)
   const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead }).filter(
     ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
   )

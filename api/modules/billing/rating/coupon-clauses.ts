@@ -41,6 +41,13 @@ export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingC
 const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
   chargesAhead && window.advance ? window.advance : periodOf(window)
 
+/**
+ * Whether the invoice charges something ahead. A price of no seats makes no line, so its charge is there again on each invoice of its
+ * period; it counts on the first of them alone.
+ */
+export const isAhead = (charges: readonly Charge[], { cutoffAt }: InvoiceWindow): boolean =>
+  charges.some(charge => charge.inAdvance && !(charge.service.start < cutoffAt && isOfNoSeats(charge)))
+
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
   const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
@@ -62,7 +69,7 @@ export function couponsOfInvoice(
   inputs: BillingInputs,
   { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window' | 'billed'>,
 ): CouponOfInvoice[] {
-  const chargesAhead = chargesOf(terms, window, billed).some(({ inAdvance }) => inAdvance)
+  const chargesAhead = isAhead(chargesOf(terms, window, billed), window)
   return inputs.schedules.flatMap(schedule =>
     (schedule.coupons ?? []).map(coupon => {
       const { type, period } = coupon.duration
