@@ -1,6 +1,6 @@
 // Clauses: what schedules, coupons and wallets change on an invoice.
 import type { Decimal } from '../../decimal.ts'
-import type { Interval } from '../../time.ts'
+import type { Instant, Interval } from '../../time.ts'
 import type { Span } from '../periods.ts'
 import type { TaxCategory } from '../tax/tax.ts'
 import type { CouponOf, Line, Scope } from './line.ts'
@@ -106,8 +106,15 @@ export type Clauses = {
    * commitment.
    */
   readonly billedBefore: readonly Line[]
-  /** Keys of the lines by which earlier invoices reached a minimum ahead. */
-  readonly minimumsBefore: ReadonlySet<string>
+  /** The lines by which earlier invoices reached a minimum ahead. */
+  readonly minimumsBefore: readonly MinimumBefore[]
+}
+
+export type MinimumBefore = {
+  /** The key of the line. */
+  readonly key: string
+  /** Where it was reached for a part of its period: until when, and what was paused of it; otherwise null. */
+  readonly part: { readonly end: Instant; readonly pauses: readonly Interval[] } | null
 }
 
 export const NO_CLAUSES: Clauses = {
@@ -117,5 +124,5 @@ export const NO_CLAUSES: Clauses = {
   commitments: [],
   wallets: [],
   billedBefore: [],
-  minimumsBefore: new Set(),
+  minimumsBefore: [],
 }

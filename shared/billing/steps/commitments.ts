@@ -4,7 +4,7 @@ import { type Instant, intersect } from '../../time.ts'
 import { type Fraction, fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
-import { CLAUSE_LEVELS, type Commitment } from './clauses.ts'
+import { CLAUSE_LEVELS, type Commitment, type MinimumBefore } from './clauses.ts'
 import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'
 import {
   adjustingLine,
@@ -187,8 +187,15 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
       const addedFor = (members: readonly Line[], counted: readonly Line[], period: LinePeriod): Decimal => {
         const key = keyOfMinimum(group, period)
         const isLateTime = members.length > 0 && isLate(members)
-        if (!isLateTime && ![...minimumsBefore].some(billed => billed.startsWith(`${key} `))) return ZERO
-        const of = { step: 'COMMITMENT', period, members, counted, addedBefore: ZERO, context } as const
+        const reached = minimumsBefore.filter(before => before.key.startsWith(`${key} `))
+        if (!isLateTime && reached.length === 0) return ZERO
+        const of = {
+          step: 'COMMITMENT',
+          members,
+          counted,
+          addedBefore: ZERO,
+          ...partReached(reached, period, context),
+        } as const
         return max(shortfall(group, of), ZERO)
       }
       const periods = about.filter(members =>
@@ -210,6 +217,22 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
     },
     { now: lines, before: billedBefore },
   ).now
+
+/** The part of a period for which earlier invoices reached its minimum: the longest, which came last. */
+function partReached(
+  reached: readonly MinimumBefore[],
+  period: LinePeriod,
+  context: StepContext,
+): { readonly period: LinePeriod; readonly context: StepContext } {
+  const parts = reached.flatMap(({ part }) => part ?? [])
+  const [part] = parts.toSorted((a, b) => b.end - a.end || a.pauses.length - b.pauses.length)
+  const { start, end } = period.service
+  if (part === undefined || parts.length < reached.length || part.end > end) return { period, context }
+  return {
+    period: { ...period, service: { start, end: part.end } },
+    context: { ...context, pauses: part.pauses },
+  }
+}
 
 /** What earlier invoices added to reach the minimum of these lines. */
 function reachedBefore(lines: readonly [Line, ...Line[]], exact: Decimal): Line {

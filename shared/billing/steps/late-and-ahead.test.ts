@@ -17,6 +17,8 @@ const late = (before: string) => ({ late: true, before: decimal(before) })
 const { start } = MARCH.service
 const period = (from: string, to: string) => ({ period: { service: span(from, to), full: MARCH.full } })
 
+const reached = (...keys: readonly string[]) => keys.map(key => ({ key, part: null }))
+
 describe('a minimum', () => {
   test.each<[string, Line[], Partial<Clauses>, string[]]>([
     [
@@ -58,7 +60,7 @@ describe('a minimum', () => {
       {
         ...minimum('100'),
         billedBefore: [line('b', '30', ahead)],
-        minimumsBefore: new Set([`COMMITMENT c ${start} ${MARCH.service.end} STANDARD`]),
+        minimumsBefore: reached(`COMMITMENT c ${start} ${MARCH.service.end} STANDARD`),
       },
       ['COMMITMENT c -20'],
     ],
@@ -68,10 +70,10 @@ describe('a minimum', () => {
       {
         ...minimum('100'),
         billedBefore: [line('b', '30', ahead)],
-        minimumsBefore: new Set([
+        minimumsBefore: reached(
           `COMMITMENT c ${start}0 ${MARCH.service.end} STANDARD`,
           `COMMITMENT d ${start} STANDARD`,
-        ]),
+        ),
       },
       ['COMMITMENT c 50'],
     ],

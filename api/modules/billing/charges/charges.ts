@@ -1,23 +1,9 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
-import type { Exchange, ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
-import {
-  type BillingPeriod,
-  billingPeriodAt,
-  billingPeriods,
-  type PeriodLength,
-} from '../../../../shared/billing/periods.ts'
+import { type BillingPeriod, billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import {
-  contains,
-  formatInstant,
-  type Instant,
-  type Interval,
-  instantOf,
-  intersect,
-  interval,
-} from '../../../../shared/time.ts'
+import { contains, type Instant, type Interval, instantOf, intersect, interval } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import {
   chargesNothing,
@@ -30,42 +16,10 @@ import {
 } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
+import { type Charge, chargeOf, keyOf } from './charge.ts'
+import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
 import { withoutPauses } from './paused-days.ts'
-import { type ChargedSeats, paidSeatCharges, seatCharges } from './seat-charges.ts'
-
-export type Charge = PriceTerm & {
-  /** Stable: the same charge has the same key whenever it is computed, and no two charges of an invoice share a key. */
-  readonly key: string
-  readonly billingPeriod: PeriodLength
-  readonly pricingPeriod: PeriodLength
-  /** The billing period of the price that the charge belongs to. */
-  readonly period: BillingPeriod
-  /** The service time it pays for: the covered part of the billing period, or one pricing period in it. */
-  readonly service: Interval
-  /** The seats charged for the service, when seat assignments decide their number; otherwise null. */
-  readonly seats: ChargedSeats | null
-  /**
-   * The time whose usage is rated; longer than the service when a pricing period is longer than the billing period.
-   * Null when not metered.
-   */
-  readonly usage: Interval | null
-  /** The part of `usage` that earlier invoices have billed; null when there is none. */
-  readonly billedUsage: Interval | null
-  /**
-   * The same key for all charges of one pricing period: each bills the price of the whole less what the charges before
-   * it billed.
-   */
-  readonly ratingGroup: string
-  /** For late usage, the closed invoice of its time, and the condition names and exchange rates that applied to it. */
-  readonly late: {
-    readonly invoiceId: string
-    readonly namesHash: string | null
-    /** Absent where no usage was converted. */
-    readonly usageRates?: readonly ExchangeRate[]
-  } | null
-  /** How its price is converted into the currency of the invoice; absent when it is in that currency. */
-  readonly exchange?: Exchange
-}
+import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
 /**
  * The charges of one invoice. `billed` holds the keys of advance charges that other invoices of the subscription bill.
@@ -95,6 +49,11 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   const charges: Charge[] = []
   for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
     if (period.covered.start >= until) break
+    const left = leftOf(term, calendar, period, billed)
+    if (left) {
+      charges.push(...left.filter(charge => !billed.has(charge.key) && isDue(charge, period, window)))
+      continue
+    }
     if (!belongs(window, period.covered, term)) continue
     if (isOneOff(term) && period.covered.start > calendar.span.start) break
     charges.push(
@@ -105,9 +64,6 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   }
   return charges
 }
-
-/** The period by whose days a charge is prorated: when seats change in a period, the part with this number of seats. */
-export const owedPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.period ?? period
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
 export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
@@ -171,19 +127,23 @@ function paidInPeriod(
   billed: ReadonlySet<string>,
 ): Charge[] {
   const period = withoutPauses(calendar, whole)
+  const keyed = (from: Instant) => keyOf(term, from)
+  const parts = chargedInParts(term, calendar, whole, billed)
+  if (parts) return paidByParts(term, calendar, whole, parts)
   if (term.seatChanges === null || !period)
     return chargesOfPeriod(term, calendar, whole).filter(({ key }) => billed.has(key))
-  const keyed = (from: Instant) => keyOf(term, from)
   const paidBy = { billed, keyed, byDefault: seatsByDefault(term.config) }
   return paidSeatCharges(calendar, whole, paidBy).map(paid => chargeOf(term, calendar, { period, ...paid }))
 }
 
 /**
- * When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. Everything
- * else is due where its period starts.
+ * When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. The rest of
+ * a period is due where it starts, or on the next invoice. Everything else is due where its period starts.
  */
-const isDue = ({ seats, service }: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean =>
-  seats?.before ? service.start < window.cutoffAt : contains(advanceScan(window), covered.start)
+function isDue({ seats, service, rest }: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean {
+  if (seats?.before) return service.start < window.cutoffAt
+  return rest ? service.start < advanceScan(window).end : contains(advanceScan(window), covered.start)
+}
 
 /**
  * In advance: periods that start in the advance window, and for changing seats those that run in it. In arrears: periods
@@ -240,57 +200,3 @@ function chargesOfPeriod(
     })
   })
 }
-
-type ChargedTime = {
-  readonly period: BillingPeriod
-  readonly service: Interval
-  readonly usage?: Interval
-  readonly billedUsage?: Interval | null
-  /** Where the rating group of the charge starts. */
-  readonly from?: Instant
-  readonly seats?: ChargedSeats
-  readonly key?: string
-}
-
-/** Written out on purpose: an object spread of the term took a third of the time of an invoice with many lines. */
-function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: PriceCalendar, of: ChargedTime): Charge {
-  const { period, service, usage = null, billedUsage = null, from = service.start, seats = null } = of
-  const key = of.key ?? keyOf(term, service.start)
-  return {
-    subscriptionId: term.subscriptionId,
-    schedule: term.schedule,
-    plan: term.plan,
-    pricing: term.pricing,
-    item: term.item,
-    config: term.config,
-    productItem: term.productItem,
-    product: term.product,
-    category: term.category,
-    taxCategory: term.taxCategory,
-    billingCurrency: term.billingCurrency,
-    calculation: term.calculation,
-    condition: term.condition,
-    tiering: term.tiering,
-    ...(term.reports ? { reports: term.reports } : {}),
-    split: term.split,
-    group: term.group,
-    persisted: term.persisted,
-    seatChanges: term.seatChanges,
-    included: term.included,
-    inAdvance: term.inAdvance,
-    calendar: term.calendar,
-    key,
-    ratingGroup: from === service.start ? key : keyOf(term, from),
-    late: null,
-    billingPeriod,
-    pricingPeriod,
-    period,
-    service,
-    seats,
-    usage,
-    billedUsage,
-  }
-}
-
-const keyOf = ({ schedule, item, config, productItem }: PriceTerm, start: Instant): string =>
-  `${schedule.id} ${item.id} ${config.id} ${productItem.id} ${formatInstant(start)}`

@@ -10,8 +10,16 @@ import {
 import { localDays } from '../../../../shared/billing/local-days.ts'
 import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
 import { type Decimal, decimal, plain } from '../../../../shared/decimal.ts'
-import { formatInstant, type Instant, type Interval, interval, parseInstant } from '../../../../shared/time.ts'
+import {
+  contains,
+  formatInstant,
+  type Instant,
+  type Interval,
+  interval,
+  parseInstant,
+} from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
+import { type PaidCharge, paidDays, REST, segmentsOf } from './paid-parts.ts'
 import { withoutPauses } from './paused-days.ts'
 
 /** A number of seats for a part of a billing period. */
@@ -71,6 +79,52 @@ export function paidSeatCharges(calendar: PriceCalendar, whole: BillingPeriod, o
     return own ? [{ key: `${keyed(from)} ${plain(seats)}`, service: time, seats: { ...own, earlier: [] } }] : []
   })
 }
+
+type Left = {
+  readonly changes: readonly SeatChange[]
+  readonly calendar: PriceCalendar
+  readonly keyed: (from: Instant) => string
+  readonly byDefault: Decimal
+}
+
+/** The seats of a period that was charged in part, as far as they are not paid for; `isRest`: for time that no charge reached. */
+export function seatsLeft(
+  { changes, calendar, keyed, byDefault }: Left,
+  whole: BillingPeriod,
+  paid: readonly PaidCharge[],
+): (SeatCharge & { readonly isRest: boolean })[] {
+  return segmentsOf(paid, whole.covered).flatMap(({ time, paid: own, isRest }) =>
+    seatsInAdvance(
+      changes,
+      time,
+      own.map(({ seats }) => ({ from: time.start, seats: numberOf(seats, byDefault) })),
+    ).flatMap(part => {
+      const seats = seatsOfPart(part, whole, calendar)
+      const key = `${keyed(part.time.start)} ${plain(part.seats)}${isRest ? REST : ''}`
+      return seats ? [{ key, service: part.time, seats: { ...seats, earlier: [] }, isRest }] : []
+    }),
+  )
+}
+
+/** The charges of a period that was charged in part, as they were charged. */
+export function seatsPaidInParts(
+  { calendar, byDefault }: Pick<Left, 'calendar' | 'byDefault'>,
+  whole: BillingPeriod,
+  paid: readonly PaidCharge[],
+): SeatCharge[] {
+  const counted = paid
+    .map(each => ({ ...each, number: numberOf(each.seats, byDefault) }))
+    .toSorted((a, b) => a.service.start - b.service.start || a.number.cmp(b.number))
+  return counted.flatMap(({ key, service, paused, number }, index) => {
+    const coveredDays = paidDays({ service, paused }, calendar.billingGrid.zone)
+    if (coveredDays <= 0) return []
+    const before = counted.slice(0, index).findLast(each => contains(each.service, service.start))?.number ?? null
+    const period = { ...whole, covered: service, coveredDays }
+    return [{ key, service, seats: { number, before, period, earlier: [] } }]
+  })
+}
+
+const numberOf = (seats: string | null, byDefault: Decimal): Decimal => (seats === null ? byDefault : decimal(seats))
 
 function seatsOfPart(
   { time, seats, before }: SeatPart,

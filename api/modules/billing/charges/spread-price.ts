@@ -3,7 +3,7 @@ import { addFractions, type Fraction, multiplyFractions, NOTHING } from '../../.
 import { billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare, pricingScale } from '../../../../shared/billing/proration.ts'
 import { isMetered } from '../terms/price-terms.ts'
-import type { Charge } from './charges.ts'
+import type { Charge } from './charge.ts'
 import { withoutPauses } from './paused-days.ts'
 
 /**

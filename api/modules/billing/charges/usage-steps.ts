@@ -9,7 +9,7 @@ import { type Instant, type Interval, instantOf, interval } from '../../../../sh
 import { includedAt, includedIn } from '../../subscriptions/included-volumes/included-spans.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { UsageQuestion } from '../terms/price-terms.ts'
-import type { Charge } from './charges.ts'
+import type { Charge } from './charge.ts'
 
 /** One step of a price's usage over time: what its pricing period used up to the end of the step. */
 export type UsageStep = {

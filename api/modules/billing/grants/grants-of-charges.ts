@@ -11,7 +11,7 @@ import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-gra
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import { isEnding } from '../../subscriptions/ending/inactive-periods.ts'
-import { owedPeriod } from '../charges/charges.ts'
+import { owedPeriod } from '../charges/charge.ts'
 import { inPricingCurrency } from '../rating/exchange.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs, SeatInput } from '../terms/billing-inputs.ts'
@@ -93,7 +93,8 @@ function quantityOf({ charge, metered }: RatedCharge, rule: WalletGrantRule, pai
   const fixed = decimal(terms.quantity)
   const model = charge.productItem.model_type
   if (model === 'ONE_OFF') return charge.config.pricing_type === 'FLAT' ? fixed.times(metered.quantity) : fixed
-  if (model !== 'PER_SEAT') return fixed
+  // The rest of a period grants no second time what the period grants once.
+  if (model !== 'PER_SEAT') return charge.rest ? ZERO : fixed
   const seats = metered.quantity.minus(charge.seats?.before ?? ZERO)
   return timesFraction(fixed.times(seats), periodShare(owedPeriod(charge)))
 }

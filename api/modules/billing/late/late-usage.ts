@@ -6,7 +6,7 @@ import { exchangeOf } from '../../../../shared/billing/exchange/exchange-rates.t
 import { type Decimal, decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { formatInstant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { termAt } from '../terms/term-at.ts'
 import type { ClosedCharge, ClosedPart, ClosedUsage } from './closed-usage.ts'

@@ -2,7 +2,8 @@
 // it bill in advance, and late usage goes on one of them. Pure.
 import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
-import { type Charge, chargesOf } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
+import { chargesOf } from '../charges/charges.ts'
 import { takesLate } from '../late/closed-usage.ts'
 import {
   billedElsewhere,

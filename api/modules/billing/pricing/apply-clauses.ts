@@ -1,5 +1,5 @@
 // What discounts, coupons, minimums and wallets make of rated charges: lines of their own (semantics 5.4).
-import { type Clauses, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
+import { type Clauses, type MinimumBefore, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
 import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -9,7 +9,9 @@ import { invoiceTax } from '../../invoices/document/invoice-tax.ts'
 import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
-import { type Charge, fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
+import { fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import { partsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
@@ -63,7 +65,7 @@ export function withClauses(
     before.length === 0 ? [] : givenBackBy(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
   const eachPeriod = rules?.couponsEachPeriod === true
   const discounts = [
-    ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack }),
+    ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack, billed }),
     ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod }),
   ]
   const freeUsage = freeUsageOf(coupons, rated, { usage, rounding })
@@ -82,16 +84,28 @@ export function withClauses(
   const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
   const rateAgain = (charge: Charge) => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)
   const billedBefore = [
-    ...earlierInvoices(inputs, earlier, { terms, window, clauses: ofSchedules, exchangeOf, eachPeriod }).flatMap(
-      ({ paid, beside, clauses }) => {
-        const keys = new Set(paid.map(({ key }) => key))
-        return earlierLines([...paid, ...beside].map(rateAgain), clauses, context).filter(({ key }) => keys.has(key))
-      },
-    ),
+    ...earlierInvoices(inputs, earlier, {
+      terms,
+      window,
+      billed,
+      clauses: ofSchedules,
+      exchangeOf,
+      eachPeriod,
+    }).flatMap(({ paid, beside, clauses }) => {
+      const keys = new Set(paid.map(({ key }) => key))
+      return earlierLines([...paid, ...beside].map(rateAgain), clauses, context).filter(({ key }) => keys.has(key))
+    }),
     ...(isCommitted ? billedOfLate(rated, late, { clauses: ofSchedules, context }) : []),
   ]
   const paying = wallets.map(each => ({ ...each, except: linesThatFill(rated, each.walletTypeId) }))
-  const clauses = { ...ofSchedules, discounts, freeUsage, wallets: paying, billedBefore, minimumsBefore: billed }
+  const clauses = {
+    ...ofSchedules,
+    discounts,
+    freeUsage,
+    wallets: paying,
+    billedBefore,
+    minimumsBefore: minimumsIn(billed),
+  }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, deducted, steps } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
@@ -101,6 +115,14 @@ export function withClauses(
     nets: isCommitted ? netsOf(rated, steps, clauses) : new Map(),
   }
 }
+
+/** The lines by which earlier invoices reached a minimum ahead. */
+const minimumsIn = (billed: ReadonlySet<string>): MinimumBefore[] =>
+  [...billed].flatMap(key => {
+    if (!key.startsWith('COMMITMENT ')) return []
+    const part = partsIn(billed).get(key)
+    return [{ key, part: part ? { end: part.service.end, pauses: part.paused } : null }]
+  })
 
 /** What clauses on prices leave of usage whose minimum counts that: a later invoice needs it when more of the usage arrives. */
 function netsOf(rated: readonly RatedCharge[], steps: readonly Line[], clauses: Clauses): Map<string, Decimal> {

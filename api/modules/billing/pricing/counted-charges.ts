@@ -3,7 +3,7 @@
 import { persistedUsageAt } from '../../../../shared/billing/persisted-usage.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { ClosedCharge, ClosedPart } from '../late/closed-usage.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { CustomerPart, PartsOfCharges } from '../shares/customer-parts.ts'

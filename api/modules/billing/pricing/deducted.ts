@@ -3,8 +3,9 @@
 import type { AmountType, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import type { ClauseLevel, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
-import { at, instantOf, interval } from '../../../../shared/time.ts'
+import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { partsIn } from '../charges/paid-parts.ts'
 import { type GivenBack, givenBackOf } from './given-back.ts'
 
 /** What a line of type DISCOUNT took off charges of one period. */
@@ -70,6 +71,8 @@ type Of = {
   readonly rounding: RoundingMode
   /** What the refunds on this invoice give back. */
   readonly givenBack: readonly GivenBack[]
+  /** The keys of what other invoices charge ahead. */
+  readonly billed: ReadonlySet<string>
 }
 
 /**
@@ -79,7 +82,7 @@ type Of = {
 export const withTaken = (
   discounts: readonly Discount[],
   deducted: readonly Deducted[],
-  { amountType, givenBack, ...rounded }: Of,
+  { amountType, givenBack, billed, ...rounded }: Of,
 ): readonly Discount[] =>
   deducted.length === 0
     ? discounts
@@ -92,9 +95,15 @@ export const withTaken = (
         const taken = own.map(by => {
           const quantity = decimal(amountType === 'INCLUDING_TAX' ? by.gross : by.net)
           return {
-            time: interval(instantOf(by.service[0]), instantOf(by.service[1])),
+            time: timeOf(by, billed),
             amount: quantity.minus(givenBackOf({ quantity, by }, discount, givenBack, rounded)),
           }
         })
         return taken.length === 0 ? discount : { ...discount, taken }
       })
+
+/** The time of what a discount took off, to the end of the period where charges of a part of it were what it lowered. */
+function timeOf({ service: [start, end] }: Deducted, billed: ReadonlySet<string>): Interval {
+  const part = [...partsIn(billed).values()].find(({ service }) => service.start === start && service.end === end)
+  return interval(instantOf(start), part?.periodEnd ?? instantOf(end))
+}

@@ -338,7 +338,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
           },
         ],
         taken,
-        { amountType: 'EXCLUDING_TAX', currency: 'EUR', rounding: 'DEFAULT', givenBack: [] },
+        { amountType: 'EXCLUDING_TAX', currency: 'EUR', rounding: 'DEFAULT', givenBack: [], billed: new Set() },
       )[0]?.taken?.map(({ amount }) => amount.toString())
     expect([discountOf(['item0', 'item1']), discountOf(['item1'])]).toEqual([['20'], undefined])
   })

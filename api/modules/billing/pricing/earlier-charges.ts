@@ -1,7 +1,9 @@
 // What earlier invoices charged ahead, with the coupons that were limited to it there: discounts lower what counts towards
 // a commitment, also on a later invoice. Pure.
 import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
-import { type Charge, chargesOf } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
+import { chargesOf } from '../charges/charges.ts'
+import { textsOf } from '../charges/paid-parts.ts'
 import {
   type CountingCoupon,
   countingCoupons,
@@ -28,6 +30,8 @@ type Of = {
   readonly terms: readonly PriceTerm[]
   /** The invoice that is priced now. */
   readonly window: InvoiceWindow
+  /** What other invoices than this one bill ahead. */
+  readonly billed: ReadonlySet<string>
   readonly clauses: Clauses
   readonly exchangeOf: ExchangeOf
   readonly eachPeriod: boolean
@@ -50,7 +54,7 @@ export function earlierInvoices(inputs: BillingInputs, paid: readonly Charge[], 
     if (own.length > 0)
       found.push({ ...invoiceOf(inputs, { window: earlier, charges, billed: new Set(billed) }, of), paid: own })
     rest = rest.filter(({ key }) => !ahead.has(key))
-    for (const key of ahead) billed.add(key)
+    for (const key of ahead) for (const text of [key, ...textsOf(key, of.billed)]) billed.add(text)
   }
   return [...found.map(each => ({ ...each, beside: withoutPaid(each) })), ...without(rest)]
 }

@@ -1,5 +1,7 @@
 // What a priced invoice says of the period that it is for.
+import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { textOfPart } from '../charges/paid-parts.ts'
 
 /** The columns of an invoice that name the period of its subscription. */
 export type PeriodColumns = {
@@ -10,6 +12,34 @@ export type PeriodColumns = {
   readonly usage_from: string | null
 }
 
-/** The keys of the charges that lines bill in advance. */
+/** The keys of the charges that lines bill in advance, and which of them are for a part of their period. */
 export const advanceChargesIn = (lines: readonly LineValues[]): string[] =>
-  lines.flatMap(({ source }) => (source['in_advance'] === true ? [String(source['key'])] : []))
+  lines.flatMap(({ source, service_start: start, service_end: end }) => {
+    if (source['in_advance'] !== true) return []
+    const key = String(source['key'])
+    const [periodEnd, paused] = [source['period_end'], source['paused']] as [Part['period_end'], Part['paused']]
+    const isPart = start !== null && end !== null && (periodEnd != null || paused != null)
+    if (!isPart) return [key]
+    return [
+      key,
+      textOfLine({ key, start: at(start), end: at(end), period_end: periodEnd ?? null, paused: paused ?? null }),
+    ]
+  })
+
+/** What a line that bills a part of a period in advance stores of it; times are epoch milliseconds. */
+export type Part = {
+  readonly key: string
+  readonly start: number
+  readonly end: number
+  readonly period_end: number | null
+  readonly paused: readonly (readonly [number, number])[] | null
+}
+
+/** The text of a part among the keys of charges. */
+export const textOfLine = ({ key, start, end, period_end, paused }: Part): string =>
+  textOfPart({
+    key,
+    service: interval(instantOf(start), instantOf(end)),
+    periodEnd: instantOf(period_end ?? end),
+    paused: (paused ?? []).map(([from, until]) => interval(instantOf(from), instantOf(until))),
+  })

@@ -5,7 +5,7 @@ import type { Volume } from '../../../../shared/rating/price.ts'
 import { NO_PRIOR, type Prior } from '../../../../shared/rating/price-model.ts'
 import { type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import { type UsageStep, usageSteps } from '../charges/usage-steps.ts'
 
 /** Usage of a pricing period up to a moment. */

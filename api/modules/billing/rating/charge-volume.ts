@@ -7,7 +7,7 @@ import { type PriceConfigReading, parsePriceConfig } from '../../../../shared/ra
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { PriceConfig } from '../../../../shared/rating/rate.ts'
 import { formatInstant, type Interval } from '../../../../shared/time.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { ConfigInput } from '../terms/billing-inputs.ts'
 import { needKey, type UsageFigure, type UsageFigures } from '../usage/usage-needs.ts'
 

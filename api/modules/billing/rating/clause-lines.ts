@@ -115,8 +115,11 @@ function lineOf({ charge, metered, before, quantity }: RatedCharge): Line {
     exact: quantity,
     taxCategory: charge.taxCategory,
     because: [],
-    // When seats change in a period its parts belong together: a minimum is due once for all of them.
-    period: { service: charge.seats ? charge.period.covered : charge.service, full: fullPeriodOf(charge) },
+    // When seats change in a period, or it is charged in parts, these belong together: a minimum is due once for all of them.
+    period: {
+      service: charge.seats || charge.rest ? charge.period.covered : charge.service,
+      full: fullPeriodOf(charge),
+    },
     inAdvance: charge.inAdvance,
     late: charge.late !== null,
     applicableForClauses: null,
@@ -154,7 +157,12 @@ function clauseLine(
   const coupon = coupons.find(each => each.coupon.coupon_id === why.coupon?.couponId)?.coupon
   const shared = groups.every(group => groupKey(group) === groupKey(first))
   const ahead = line.inAdvance
-    ? { key: line.key, in_advance: true, ...pausedIn(line.period.service, context.pauses) }
+    ? {
+        key: line.key,
+        in_advance: true,
+        ...pausedIn(line.period.service, context.pauses),
+        ...(line.period.service.end < line.period.full.end ? { period_end: line.period.full.end } : {}),
+      }
     : {}
   const source: ClauseSource = { clause: why.clauseId, step: why.step, ...ahead }
   return {

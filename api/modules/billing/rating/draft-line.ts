@@ -4,7 +4,7 @@ import type { Volume } from '../../../../shared/rating/price.ts'
 import { type Interval, intersect } from '../../../../shared/time.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
 import type { LineView } from '../../invoices/schema.ts'
-import type { Charge } from '../charges/charges.ts'
+import { type Charge, isChargedByDays } from '../charges/charge.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { isOneOff } from '../terms/price-terms.ts'
@@ -20,6 +20,8 @@ export type LineSource = {
   readonly in_advance: boolean
   /** Parts of its time that are not charged because of a pause, as epoch milliseconds; absent where there are none. */
   readonly paused?: readonly (readonly [number, number])[]
+  /** The end of its billing period, as epoch milliseconds, where it charges a part of it, so that the rest may be charged later. */
+  readonly period_end?: number
   /** Sold once: not refunded by days when its plan ends. */
   readonly one_off?: true
   /**
@@ -37,6 +39,9 @@ export function draftLine(rated: RatedCharge): DraftLine {
     key,
     in_advance: inAdvance,
     ...(isOneOff(charge) ? { one_off: true } : inAdvance ? pausedIn(service, charge.calendar?.pauses) : {}),
+    ...(isChargedByDays(charge) && (charge.rest || service.end < charge.period.full.end)
+      ? { period_end: charge.period.full.end }
+      : {}),
   }
   return {
     key,

@@ -8,7 +8,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { at } from '../../../../shared/time.ts'
 import type { Finding } from '../../invoices/document/draft-invoice.ts'
 import { noExchange } from '../../parties/exchange-rates/load-rates.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 
 /** How the prices of a schedule are converted; null when they are in the currency of the invoice. */

@@ -5,7 +5,7 @@ import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { Finding } from '../../invoices/document/draft-invoice.ts'
 import type { PriceDetailsView } from '../../invoices/schema.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import { type UsageExchange, type UsageFigures, usageNeeds } from '../usage/usage-needs.ts'
 import { isUnpriced, unpricedText } from './charge-volume.ts'
 

@@ -9,7 +9,7 @@ import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/r
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
-import { type Charge, owedPeriod } from '../charges/charges.ts'
+import { type Charge, owedPeriod } from '../charges/charge.ts'
 import { isRatedPerEvent } from '../terms/price-terms.ts'
 import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
 import { convertedText, convertedView } from './foreign-usage.ts'

@@ -4,6 +4,7 @@ import { roundedDifference } from '../../../../shared/billing/charging/so-far.ts
 import {
   addFractions,
   type Fraction,
+  fraction,
   isWhole,
   multiplyFractions,
   timesFraction,
@@ -15,7 +16,7 @@ import { type Decimal, decimal, max, sum, ZERO } from '../../../../shared/decima
 import { amount, toMoney } from '../../../../shared/money.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { rate } from '../../../../shared/rating/rate.ts'
-import { type Charge, owedPeriod } from '../charges/charges.ts'
+import { type Charge, owedPeriod } from '../charges/charge.ts'
 import type { ChargedSeats } from '../charges/seat-charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
@@ -83,10 +84,19 @@ function spreadOf({
   const whole = rated.total.quantity
   if (charge.seats) return spreadSeats(charge, charge.seats, timesFraction(whole, multiplyFractions(scale, share)))
   if (before !== null) return { soFar: whole, billed: before.total.quantity }
-  const earlier = scale.numerator.lt(scale.denominator) ? chargedShares(charge) : null
+  const earlier = earlierShares(charge, scale)
   if (earlier === null) return { soFar: whole, billed: null }
   const soFar = addFractions(earlier, multiplyFractions(scale, share))
   return { soFar: timesFraction(whole, soFar), billed: timesFraction(whole, earlier) }
+}
+
+/** The shares of the whole that were charged before: in earlier periods, and ahead of a part of this one. Null for none. */
+function earlierShares(charge: Charge, scale: Fraction): Fraction | null {
+  const periods = scale.numerator.lt(scale.denominator) ? chargedShares(charge) : null
+  const { rest, period } = charge
+  if (!rest || rest.paidDays === 0) return periods
+  const part = multiplyFractions(scale, fraction(rest.paidDays, period.fullDays))
+  return periods === null ? part : addFractions(periods, part)
 }
 
 /**

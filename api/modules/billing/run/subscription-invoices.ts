@@ -8,7 +8,7 @@ import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
-import { advanceChargesIn, type PeriodColumns } from '../pricing/period-columns.ts'
+import { advanceChargesIn, type Part, type PeriodColumns, textOfLine } from '../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
 export type SubscriptionInvoice = InvoiceOutline &
@@ -43,12 +43,16 @@ export async function loadInvoicesOf(
 ): Promise<Map<string, SubscriptionInvoice[]>> {
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
-  const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[] }>(sql`
-    select invoice_id, array_agg(source ->> 'key' order by source ->> 'key') as keys from invoice_lines
+  const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[]; parts: Part[] | null }>(sql`
+    select invoice_id, array_agg(source ->> 'key' order by source ->> 'key') as keys,
+      json_agg(json_build_object('key', source ->> 'key', 'start', (extract(epoch from service_start) * 1000)::bigint,
+        'end', (extract(epoch from service_end) * 1000)::bigint, 'period_end', source -> 'period_end', 'paused', source -> 'paused')
+        order by source ->> 'key') filter (where source -> 'period_end' is not null or source -> 'paused' is not null) as parts
+    from invoice_lines
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and source @> '{"in_advance": true}'
     group by invoice_id`)
-  const keys = new Map(ahead.map(each => [each.invoice_id, each.keys]))
+  const keys = new Map(ahead.map(each => [each.invoice_id, [...each.keys, ...(each.parts ?? []).map(textOfLine)]]))
   const own = rows
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
     .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))

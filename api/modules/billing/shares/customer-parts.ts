@@ -18,7 +18,7 @@ import { type Decimal, decimal, decimalOfInteger, ONE, sum, ZERO } from '../../.
 import { amount, currencyExponent, toMoney } from '../../../../shared/money.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { LateCharge, LateUnit } from '../late/late-usage.ts'
 import { withPersistedUsage } from '../rating/charge-volume.ts'
 import { inBillingCurrency } from '../rating/exchange.ts'

@@ -7,6 +7,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import { chargesOf } from '../charges/charges.ts'
+import { isPart } from '../charges/paid-parts.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
@@ -319,7 +320,9 @@ function billInTurn(subscription: CorpusSubscription): unknown[] {
       return [...invoices, { refused: error instanceof Error ? error.message : error }]
     }
     const { columns, advanceCharges } = priced
-    invoices.push({ ...columns, content: { ...columns.content, advance_charges: advanceCharges } })
+    // Which of them are for a part of a period was not said when these invoices were kept.
+    const keys = advanceCharges.filter(key => !isPart(key))
+    invoices.push({ ...columns, content: { ...columns.content, advance_charges: keys } })
     for (const key of advanceCharges) billed.add(key)
     const counted = { positions: [], customer_keys: [], names_hash: null, charges: priced.counted }
     closed.push({ invoice_id: `invoice${come}`, subscription_id: 'subscription', ...counted })

@@ -2,7 +2,7 @@
 // what the trace of an event reports are the same set, and later events go on the next invoice, once.
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { sendersOf } from '../terms/usage-parts.ts'
 import { type UsageNeed, usageNeeds } from './usage-needs.ts'

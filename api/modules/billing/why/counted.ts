@@ -2,7 +2,7 @@
 import { contains, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { matcherOf } from '../../../../shared/usage/condition.ts'
 import type { CountedEvent } from '../../../usage/counted-events.ts'
-import type { Charge } from '../charges/charges.ts'
+import type { Charge } from '../charges/charge.ts'
 import { wasCounted } from '../late/closed-usage.ts'
 import { sendersOf, usageParts } from '../terms/usage-parts.ts'
 import type { Basis } from './reprice.ts'

@@ -119,3 +119,31 @@ test('a fee in advance: FINAL charges stay, later charges are for the days that 
   // Resumed on 22 May: 10 of its 31 days, and June.
   expect((await totals(billed)).at(-1)).toBe('OPEN 132.26')
 })
+
+test.each<[string, [verb: string, body: object], [verb: string, body: object]]>([
+  ['UNDO', ['cancel', { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z' }], ['cancel', { type: 'UNDO' }]],
+  ['resume', ['pause', { start_at: '2026-04-16T00:00:00Z' }], ['resume', {}]],
+])('days of a fee in advance that %s gives back are charged once', async (_name, [stop, until], [undo, body]) => {
+  const billed = await feeOfMarch()
+  await succeedIn(billed, stop, until)
+  for (const time of ['2026-04-01T01:00:00Z', '2026-04-05T00:00:00Z']) {
+    setTime(time)
+    await run(billed)
+  }
+  // April was charged for 15 of its 30 days.
+  const before = await totals(billed)
+  expect(before).toContain('FINAL 50.00')
+  await succeedIn(billed, undo, body)
+  for (const time of ['2026-04-06T00:00:00Z', '2026-05-01T01:00:00Z', '2026-05-05T00:00:00Z', '2026-06-01T01:00:00Z']) {
+    setTime(time)
+    await run(billed)
+  }
+  expect((await totals(billed)).filter(total => !before.includes(total)).slice(0, 2)).toEqual([
+    'DRAFT 100.00',
+    'FINAL 150.00',
+  ])
+})
+
+const succeedIn = async (billed: Billed, verb: string, body: object): Promise<void> => {
+  expect((await call(billed, verb, body)).status).toBe(200)
+}

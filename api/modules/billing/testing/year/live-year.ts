@@ -259,6 +259,9 @@ async function doAction(action: Action, of: Of & { readonly year: Year }): Promi
     case 'PAUSE':
       await on('pause', { ...start(action.start), end_at: text(action.end) })
       return
+    case 'RESUME':
+      await on('resume', {})
+      return
     case 'SEAT': {
       const occupant = await newCustomer(tenant)
       const { start: from, end } = action.seat

@@ -107,7 +107,12 @@ export function storyOf(seed: number): Story {
   const template = randomTemplate(randomOf(seed + 4_000_037), start)
   const { terms, actions: ends } = randomTerms(randomOf(seed + 3_000_017), frame)
   const [first, second] = [start, template ? start + (template.change - template.start) + 2 * DAY : start]
-  const actions = [...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given), ...ends]
+  const back = randomReturns(randomOf(seed + 7_000_003), given, frame)
+  const actions = [
+    ...back,
+    ...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given),
+    ...ends,
+  ]
     .filter(({ at, type }) => at >= (type === 'PLAN' ? second : first))
     .toSorted((a, b) => a.at - b.at)
   const ordered = sensible(actions, { ...frame, terms }).map(action =>
@@ -165,6 +170,21 @@ function randomActions(random: Random, { zone, start, billing, calendar }: Frame
     if (when > at && chance(random, 0.3)) actions.push({ at: Math.min(when - 1, at + 5 * DAY), type: 'UNDO' })
   }
   return actions
+}
+
+/** A pause that ends early or does not come, and a cancellation that is taken back in time. */
+function randomReturns(random: Random, actions: readonly Action[], { start }: Frame): Action[] {
+  const returns = actions.flatMap((action): Action[] => {
+    if (action.type !== 'PAUSE') return []
+    const at = action.at + (1 + Math.floor(random() * ((action.end - action.at) / DAY - 2))) * DAY + 40 * 60_000
+    return at < action.end && chance(random, 0.6) ? [{ at, type: 'RESUME' }] : []
+  })
+  const said = start + whole(random, 3, YEAR_DAYS - 80) * DAY + hours(random)
+  const when = said + whole(random, 2, 70) * DAY + 30 * 60_000
+  const undone = said + Math.floor(random() * (when - said - DAY)) + 60_000
+  const refund = chance(random, 0.5)
+  if (actions.some(({ type }) => type === 'CANCEL') || !chance(random, 0.5)) return returns
+  return [...returns, { at: said, type: 'CANCEL', when, refund }, { at: undone, type: 'UNDO' }]
 }
 
 const TERMS = [

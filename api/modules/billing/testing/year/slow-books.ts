@@ -25,12 +25,22 @@ type Ahead = {
   readonly paidDays: readonly number[]
   readonly cents: number
 }
+/** What was charged ahead of a period: from when to when, with the pauses that were known then. */
+export type ChargedPart = {
+  readonly at: number
+  readonly end: number
+  readonly seats: number
+  readonly days: number
+  readonly pauses: readonly Span[]
+  /** Whether it is for time that an earlier charge left out. */
+  readonly isRest: boolean
+}
 export type Books = {
-  /** By price, phase and start: what was charged ahead, with the seats of each part. */
-  readonly charged: Map<string, { readonly at: number; readonly seats: number }[]>
+  /** By price, phase and start. */
+  readonly charged: Map<string, ChargedPart[]>
   readonly ahead: Ahead[]
   /** Of a period, the net of its charges and what was added to reach its minimum. */
-  readonly periods: Map<string, { net: number; added: number; readonly end: number; readonly days: number }>
+  readonly periods: Map<string, { net: number; added: number; end: number; days: number }>
   /** Of closed usage: what was counted and charged. */
   readonly usage: Map<
     string,

@@ -127,6 +127,11 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   const sofar = books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
   books.periods.set(key, sofar)
   const days = chargedDays(story, closing, period)
+  // Days that were left out come back, and with them their part of the minimum.
+  if (sofar.end <= period.end && sofar.days <= period.charged) {
+    sofar.end = period.end
+    sofar.days = period.charged
+  }
   // A rise of seats in a period that was paid ahead and then cut short or paused: the rules do not say what its minimum is.
   if (sofar.end !== period.end || sofar.days !== period.charged) {
     lines.add('COMMITMENT', of, period, Number.NaN)

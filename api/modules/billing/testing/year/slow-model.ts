@@ -3,8 +3,9 @@
 import { dayOf, type Length, periodAt } from './calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
-import { type Books, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
+import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
 import { applyClauses } from './slow-clauses.ts'
+import { leftOut, paysFor } from './slow-parts.ts'
 import type { Phase, Price, Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
@@ -20,6 +21,15 @@ export type Expected = {
 export function expectedYear(story: Story): Expected[] {
   const books = emptyBooks()
   return closingsOf(story).map(closing => new Invoice(story, closing, books).expected())
+}
+
+/** A number of seats, or a fee, for a part of a period: how many more than were paid for, and how many there are then. */
+type Unpaid = { readonly at: number; readonly end: number; readonly seats: number; readonly more: number }
+type OfPeriod = {
+  readonly price: Price
+  readonly period: Period
+  readonly charged: ChargedPart[]
+  readonly isRest: boolean
 }
 
 class Invoice {
@@ -116,27 +126,60 @@ class Invoice {
     if (!known && !(scan.start <= period.start && period.start < scan.end)) return
     const charged = known ?? []
     this.books.charged.set(key, charged)
-    const dues = price.kind === 'SEATS' ? this.rises(period, charged) : known ? [] : [{ from: period.start, seats: 1 }]
-    const parts = dues.map(({ from, seats }) => {
-      const span = { start: from, end: period.end }
-      const days = this.days(span)
-      return { span, cents: rounded(this.worth(price, seats, days.length, period)), days }
+    const { pauses } = this.closing.known
+    const open = leftOut(period, {
+      charged,
+      now: pauses,
+      isNear: scan.start <= period.start && period.start < scan.end,
     })
-    const due = price.kind === 'SEATS' ? parts.filter(({ days }) => days.length > 0) : parts
+    // No seats are no charge, of which no part can be left out: the rules do not say what the minimum of such a period is.
+    if (open && charged.some(({ seats }) => seats === 0))
+      this.lines.add('COMMITMENT', `${price.id} ${phase.id}`, period, Number.NaN)
+    const due: { span: Span; cents: number }[] = []
+    for (const time of open ? open.times(price.kind === 'SEATS' ? [] : pauses) : [period]) {
+      const paying = charged.filter(each => open === null || paysFor(each, time, pauses))
+      const isRest = open !== null && paying.length === 0
+      if (isRest && time.start >= scan.end) continue
+      for (const part of this.unpaid(price, time, paying))
+        due.push(...this.part({ price, period, charged, isRest }, part))
+    }
     if (due.length > 0) this.entry(phase, price, period, due)
   }
 
-  /** The seats of a period that are not paid for yet, each number with when they come; notes them as charged. */
-  private rises(period: Period, charged: { at: number; seats: number }[]): { from: number; seats: number }[] {
-    const found: { from: number; seats: number }[] = []
+  /** What is not paid for of a time that the same charges are for. */
+  private unpaid(price: Price, time: Span, paying: readonly ChargedPart[]): Unpaid[] {
+    const found =
+      price.kind === 'SEATS'
+        ? this.rises(time, paying)
+        : paying.length > 0
+          ? []
+          : [{ at: time.start, seats: 1, more: 1 }]
+    return found.map(each => ({ ...each, end: time.end }))
+  }
+
+  /** The charge for it, which is noted; none where no day is charged. */
+  private part({ price, period, charged, isRest }: OfPeriod, { at, end, seats, more }: Unpaid) {
+    const span = { start: at, end }
+    const days = this.days(span).length
+    const isSeats = price.kind === 'SEATS'
+    if (days === 0 && (isSeats || charged.length > 0)) return []
+    // The parts of a fee sum to the rounded whole.
+    const before = isSeats ? 0 : charged.reduce((sum, each) => sum + each.days, 0)
+    const worth = (all: number): number => rounded(this.worth(price, more, all, period))
+    charged.push({ at, end, seats, days, pauses: this.closing.known.pauses, isRest })
+    return [{ span, cents: worth(before + days) - worth(before) }]
+  }
+
+  /** The seats that are not paid for yet, each number with when they come and how many more they are. */
+  private rises(time: Span, charged: readonly ChargedPart[]): { at: number; seats: number; more: number }[] {
+    const found: { at: number; seats: number; more: number }[] = []
     let paid: number | null = null
-    for (const { span, seats } of this.stretches(period)) {
+    for (const { span, seats } of this.stretches(time)) {
       for (const each of charged) if (each.at <= span.start) paid = Math.max(paid ?? 0, each.seats)
       const before: number | null = paid
       paid = Math.max(paid ?? 0, seats)
       if (before !== null && (seats <= before || span.start >= this.closing.cutoff)) continue
-      charged.push({ at: span.start, seats })
-      found.push({ from: span.start, seats: seats - (before ?? 0) })
+      found.push({ at: span.start, seats, more: seats - (before ?? 0) })
     }
     return found
   }

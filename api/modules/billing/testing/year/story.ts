@@ -61,6 +61,8 @@ export type Action = { readonly at: number } & (
   /** From now on it ends with the term that runs: it is not renewed, or cancelled after its term. */
   | { readonly type: 'TERM'; readonly cancelled: boolean }
   | { readonly type: 'PAUSE'; readonly start: number; readonly end: number }
+  /** The pause that runs ends now, or the next one does not come. */
+  | { readonly type: 'RESUME' }
   | { readonly type: 'SEAT'; readonly seat: Seat }
 )
 /** Usage at a time; each version replaces the one before from the moment it arrives, null deletes it. */
@@ -142,6 +144,12 @@ function planAt({ plans }: Story, index: number): Plan {
   return plan
 }
 
+/** A story has one pause. */
+function resumedAt({ start, end }: Known['pauses'][number], moment: number): Known['pauses'] {
+  if (end <= moment) return [{ start, end }]
+  return start < moment ? [{ start, end: moment }] : []
+}
+
 function after(
   story: Story,
   known: Known,
@@ -164,6 +172,8 @@ function after(
       return { ...known, cancel: { at: rules.termEnd(story, action.at), refund: false } }
     case 'PAUSE':
       return { ...known, pauses: [...known.pauses, { start: action.start, end: action.end }] }
+    case 'RESUME':
+      return { ...known, pauses: known.pauses.flatMap(pause => resumedAt(pause, action.at)) }
     case 'SEAT':
       return { ...known, seats: [...known.seats, action.seat] }
   }

@@ -1,0 +1,80 @@
+// Billing periods that were charged ahead in part: what is left to charge of them, and what was charged (semantics 4.1, 4.4). Pure.
+import { localDays } from '../../../../shared/billing/local-days.ts'
+import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
+import type { Instant } from '../../../../shared/time.ts'
+import type { PriceCalendar } from '../terms/price-calendar.ts'
+import type { PriceTerm } from '../terms/price-terms.ts'
+import { seatsByDefault } from '../terms/term-seats.ts'
+import { type Charge, chargeOf, isChargedByDays, keyOf } from './charge.ts'
+import { type PaidCharge, paidDays, paidInParts, partsIn, REST, without } from './paid-parts.ts'
+import { seatsLeft, seatsPaidInParts } from './seat-charges.ts'
+
+/**
+ * What is left to charge of a billing period that other invoices charged in part: days that a cancellation, another plan
+ * or a pause took out then, and that are charged now. Null where nothing was charged of it, or all at once.
+ */
+export function leftOf(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  whole: BillingPeriod,
+  billed: ReadonlySet<string>,
+): Charge[] | null {
+  const charged = chargedInParts(term, calendar, whole, billed)
+  if (!charged) return null
+  const paid = charged.map(each => ({ ...each, paused: without(each.paused, calendar.pauses) }))
+  const keyed = (from: Instant) => keyOf(term, from)
+  if (term.seatChanges !== null) {
+    const of = { changes: term.seatChanges, calendar, keyed, byDefault: seatsByDefault(term.config) }
+    return seatsLeft(of, whole, paid).map(({ isRest, ...each }) =>
+      chargeOf(term, calendar, { period: whole, ...each, ...(isRest ? { rest: { paidDays: 0 } } : {}) }),
+    )
+  }
+  const { zone } = calendar.billingGrid
+  let before = charged.reduce((days, each) => days + paidDays(each, zone), 0)
+  const taken = paid.flatMap(({ service, paused }) => without([service], paused))
+  const charges: Charge[] = []
+  for (const service of without(without([whole.covered], calendar.pauses), taken)) {
+    const coveredDays = localDays(service, zone)
+    if (coveredDays === 0) continue
+    const key = `${keyed(service.start)}${REST}`
+    const period = { ...whole, coveredDays }
+    charges.push(chargeOf(term, calendar, { period, service, key, rest: { paidDays: before } }))
+    before += coveredDays
+  }
+  return charges
+}
+
+/** What charges ahead paid for of a period, when its days are not those that it is charged for now; otherwise null. */
+export function chargedInParts(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  { covered }: BillingPeriod,
+  billed: ReadonlySet<string>,
+): PaidCharge[] | null {
+  if (partsIn(billed).size === 0 || !isChargedByDays(term)) return null
+  const paid = paidInParts(billed, from => keyOf(term, from), covered)
+  const isOpen = ({ key, service, paused }: PaidCharge): boolean =>
+    key.endsWith(REST) || service.end < covered.end || without(paused, calendar.pauses).length > 0
+  return paid?.some(isOpen) ? paid : null
+}
+
+/** The charges of a period that was charged in part, as they were charged. */
+export function paidByParts(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  whole: BillingPeriod,
+  paid: readonly PaidCharge[],
+): Charge[] {
+  if (term.seatChanges !== null)
+    return seatsPaidInParts({ calendar, byDefault: seatsByDefault(term.config) }, whole, paid).map(each =>
+      chargeOf(term, calendar, { period: whole, ...each }),
+    )
+  let before = 0
+  return paid.flatMap(({ key, service, paused }) => {
+    const coveredDays = paidDays({ service, paused }, calendar.billingGrid.zone)
+    if (coveredDays <= 0) return []
+    const rest = { paidDays: before }
+    before += coveredDays
+    return [chargeOf(term, calendar, { period: { ...whole, coveredDays }, service, key, rest })]
+  })
+}

@@ -1,0 +1,143 @@
+// Which time a charge ahead paid for, where that is not its whole billing period: it was charged while a cancellation, another
+// plan or a pause was known. When that falls away, the rest of the period is charged (semantics 4.1, 4.4). Pure.
+import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
+import {
+  formatInstant,
+  type Instant,
+  type Interval,
+  instantOf,
+  intersect,
+  interval,
+  parseInstant,
+} from '../../../../shared/time.ts'
+
+/** What a charge ahead of a part of its period paid for. */
+export type PaidPart = {
+  /** The key of the charge. */
+  readonly key: string
+  readonly service: Interval
+  /** The end of its whole billing period. */
+  readonly periodEnd: Instant
+  /** Parts of its service that were paused, so that they were not charged. */
+  readonly paused: readonly Interval[]
+}
+
+const PREFIX = 'part '
+
+/** A part as a text among the keys of charges, which tell what other invoices bill. */
+export const textOfPart = ({ key, service, periodEnd, paused }: PaidPart): string =>
+  PREFIX +
+  JSON.stringify([key, service.start, service.end, periodEnd, ...paused.flatMap(({ start, end }) => [start, end])])
+
+/** Whether it is the text of a part, rather than the key of a charge. */
+export const isPart = (text: string): boolean => text.startsWith(PREFIX)
+
+function partOfText(text: string): PaidPart {
+  const [key, ...times] = JSON.parse(text.slice(PREFIX.length)) as [string, ...number[]]
+  const at = (index: number): Instant => instantOf(times[index] ?? Number.NaN)
+  const paused: Interval[] = []
+  for (let index = 3; index + 1 < times.length; index += 2) paused.push(interval(at(index), at(index + 1)))
+  return { key, service: interval(at(0), at(1)), periodEnd: at(2), paused }
+}
+
+/** The parts among what other invoices bill, by the key of the charge. */
+export function partsIn(billed: ReadonlySet<string>): ReadonlyMap<string, PaidPart> {
+  if (billed.size === 0) return NONE
+  const known = partsOf.get(billed)
+  // A set that grows is read again.
+  if (known?.size === billed.size) return known.parts
+  const texts = [...billed].filter(isPart).sort()
+  const parts = texts.length === 0 ? NONE : new Map(texts.map(partOfText).map(part => [part.key, part]))
+  partsOf.set(billed, { size: billed.size, parts })
+  return parts
+}
+
+const NONE: ReadonlyMap<string, PaidPart> = new Map()
+const partsOf = new WeakMap<
+  ReadonlySet<string>,
+  { readonly size: number; readonly parts: ReadonlyMap<string, PaidPart> }
+>()
+
+/** The text of the part that a key has among what is billed; none for a charge of a whole period. */
+export function textsOf(key: string, billed: ReadonlySet<string>): string[] {
+  const part = partsIn(billed).get(key)
+  return part ? [textOfPart(part)] : []
+}
+
+/** The end of the key of a charge for the rest of a period. */
+export const REST = ' rest'
+
+/** A charge ahead for a billing period. */
+export type PaidCharge = {
+  readonly key: string
+  readonly service: Interval
+  readonly paused: readonly Interval[]
+  /** What its key says of seats; null where it says nothing. */
+  readonly seats: string | null
+}
+
+/**
+ * The charges ahead for this billing period of a price, in order of time, when one of them is for a part of it; otherwise null.
+ * `keyed`: the key of a charge from a time on.
+ */
+export function paidInParts(
+  billed: ReadonlySet<string>,
+  keyed: (from: Instant) => string,
+  { start, end }: Interval,
+): PaidCharge[] | null {
+  const parts = partsIn(billed)
+  if (parts.size === 0) return null
+  const name = keyed(start).slice(0, -formatInstant(start).length)
+  if (![...parts.keys()].some(key => key.startsWith(name))) return null
+  const paid: PaidCharge[] = []
+  for (const key of billed) {
+    if (!key.startsWith(name)) continue
+    const [time = '', ...rest] = key.slice(name.length).split(' ')
+    const from = parseInstant(time)
+    if (from === null || from < start || from >= end) continue
+    const { service = interval(from, end), paused = [] } = parts.get(key) ?? {}
+    paid.push({ key, service, paused, seats: rest.find(word => word !== REST.trim()) ?? null })
+  }
+  return paid.some(({ key }) => parts.has(key)) ? paid.toSorted((a, b) => a.service.start - b.service.start) : null
+}
+
+/** A part of a period in which the same charges pay for every day. */
+export type PaidSegment = {
+  readonly time: Interval
+  readonly paid: readonly PaidCharge[]
+  /** Whether a charge that began before it does not pay for it. */
+  readonly isRest: boolean
+}
+
+/** A period, cut where charges and the pauses that they left out start and end. */
+export function segmentsOf(paid: readonly PaidCharge[], { start, end }: Interval): PaidSegment[] {
+  const cuts = paid.flatMap(({ service, paused }) => [service, ...paused].flatMap(each => [each.start, each.end]))
+  const moments = [...new Set([start, ...cuts.filter(cut => start < cut && cut < end), end])].toSorted((a, b) => a - b)
+  return moments.slice(0, -1).map((from, index) => {
+    const time = interval(from, moments[index + 1] ?? end)
+    const own = paid.filter(each => paysFor(each, time))
+    return { time, paid: own, isRest: paid.some(each => each.service.start <= from && !own.includes(each)) }
+  })
+}
+
+const paysFor = ({ service, paused }: PaidCharge, time: Interval): boolean =>
+  service.start <= time.start && time.end <= service.end && !paused.some(pause => intersect(pause, time) !== null)
+
+/** The local days that a charge paid for. */
+export const paidDays = ({ service, paused }: Pick<PaidCharge, 'service' | 'paused'>, zone: Zone): number =>
+  paused.reduce((days, pause) => days - localDays(pause, zone), localDays(service, zone))
+
+/** These times without those of `taken`, in order. */
+export function without(times: readonly Interval[], taken: readonly Interval[]): Interval[] {
+  return taken.reduce<Interval[]>(
+    (left, { start, end }) =>
+      left.flatMap(time => {
+        if (end <= time.start || time.end <= start) return [time]
+        return [
+          ...(time.start < start ? [interval(time.start, start)] : []),
+          ...(end < time.end ? [interval(end, time.end)] : []),
+        ]
+      }),
+    [...times],
+  )
+}
