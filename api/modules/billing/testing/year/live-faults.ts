@@ -137,6 +137,13 @@ const wrongSums = (invoices: readonly Invoice[]): string[] =>
     }),
   )
 
+/** The time of a line without the pauses that it left out: that of a pause which ended early may be charged later. */
+function chargedTimes({ start, end, source }: Row): { start: number; end: number }[] {
+  const paused: [number, number][] = source.paused ?? []
+  const edges = [Number(start), ...paused.flat(), Number(end)]
+  return edges.flatMap((from, index) => (index % 2 === 0 ? [{ start: from, end: edges[index + 1] ?? from }] : []))
+}
+
 /** A fee is charged once for any moment of a schedule. */
 function billedTwice(invoices: readonly Invoice[], years: Years): string[] {
   const prices = years.flatMap(({ story }) => story.plans.flatMap(plan => plan.prices))
@@ -145,7 +152,7 @@ function billedTwice(invoices: readonly Invoice[], years: Years): string[] {
     .flatMap(({ lines }) => lines)
     .filter(({ kind, source }) => kind === 'REVENUE' && source.refund_of_invoice_id === undefined)
     .filter(({ price }) => fees.has(nameIn(years, price) ?? ''))
-    .map(line => ({ of: `${line['price']} ${line['phase']}`, start: Number(line['start']), end: Number(line['end']) }))
+    .flatMap(line => chargedTimes(line).map(time => ({ of: `${line['price']} ${line['phase']}`, ...time })))
     .toSorted((a, b) => (a.of === b.of ? a.start - b.start : a.of < b.of ? -1 : 1))
   return spans.flatMap((span, index) => {
     const before = spans[index - 1]

@@ -98,7 +98,13 @@ function asLive(story: Story): Story {
     })
     // The first invoice has something to charge: one of nothing is not made, and what comes later in its period would be on it.
     const base = { ...BASE_FEE, id: `${BASE_FEE.id}-${story.plans[0]?.id}` }
-    return { id, prices: id === story.plans[0]?.id ? [...followed, base] : followed }
+    if (id !== story.plans[0]?.id) return { id, prices: followed }
+    // Beside another price, a minimum of the pricing is of both.
+    const own = followed.map(
+      (price): Price =>
+        price.second ? { ...price, second: { ...price.second, scope: 'pricing_item_configs' } } : price,
+    )
+    return { id, prices: [...own, base] }
   })
   const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
   // A coupon of the seats is of all prices of their item: those of each schedule.

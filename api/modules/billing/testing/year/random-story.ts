@@ -107,7 +107,7 @@ export function storyOf(seed: number): Story {
   const template = randomTemplate(randomOf(seed + 4_000_037), start)
   const { terms, actions: ends } = randomTerms(randomOf(seed + 3_000_017), frame)
   const [first, second] = [start, template ? start + (template.change - template.start) + 2 * DAY : start]
-  const back = randomReturns(randomOf(seed + 7_000_003), given, frame)
+  const back = randomReturns(randomOf(seed + 7_000_003), given, { ...frame, terms })
   const actions = [
     ...back,
     ...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given),
@@ -173,7 +173,11 @@ function randomActions(random: Random, { zone, start, billing, calendar }: Frame
 }
 
 /** A pause that ends early or does not come, and a cancellation that is taken back in time. */
-function randomReturns(random: Random, actions: readonly Action[], { start }: Frame): Action[] {
+function randomReturns(
+  random: Random,
+  actions: readonly Action[],
+  { start, terms }: Frame & Pick<Story, 'terms'>,
+): Action[] {
   const returns = actions.flatMap((action): Action[] => {
     if (action.type !== 'PAUSE') return []
     const at = action.at + (1 + Math.floor(random() * ((action.end - action.at) / DAY - 2))) * DAY + 40 * 60_000
@@ -183,7 +187,7 @@ function randomReturns(random: Random, actions: readonly Action[], { start }: Fr
   const when = said + whole(random, 2, 70) * DAY + 30 * 60_000
   const undone = said + Math.floor(random() * (when - said - DAY)) + 60_000
   const refund = chance(random, 0.5)
-  if (actions.some(({ type }) => type === 'CANCEL') || !chance(random, 0.5)) return returns
+  if (terms || actions.some(({ type }) => type === 'CANCEL') || !chance(random, 0.5)) return returns
   return [...returns, { at: said, type: 'CANCEL', when, refund }, { at: undone, type: 'UNDO' }]
 }
 
@@ -270,6 +274,7 @@ function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'terms'>):
     // Plans are not changed while a cancellation is pending; within a term that is the last they are.
     if (action.type === 'PLAN' && isCancelled) continue
     if (action.type === 'UNDO' && ends === Number.POSITIVE_INFINITY) continue
+    if (action.type === 'RESUME' && !kept.some(each => each.type === 'PAUSE' && action.at < each.end)) continue
     if (action.type === 'CANCEL') ends = action.when
     if (action.type === 'TERM') ends = OWN_RULES.termEnd(of, action.at)
     if (action.type === 'UNDO') ends = Number.POSITIVE_INFINITY
