@@ -1,5 +1,5 @@
 // Tax rates: those that a platform adds for countries whose rates are not stored, or sets in place of stored ones (semantics 5.5).
-import { and, count, eq, isNull } from 'drizzle-orm'
+import { and, count, eq, isNull, sql } from 'drizzle-orm'
 import Type from 'typebox'
 import { canadianProvince, canadianTaxes } from '../../../../shared/billing/tax/tax-rates.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
@@ -104,6 +104,10 @@ async function checkOthers(uow: Uow, { country, state, name, valid_from }: TaxRa
       resourceId: same.id,
       resourceType: 'TAX_RATE',
     })
+  // So that of two at once the second is counted after the first.
+  const { platformId, environment } = uow.tenant
+  const key = `tax rates ${platformId} ${environment}`
+  await uow.tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`)
   const [total] = await uow.tx.select({ rates: count() }).from(t).where(inThisTenant(uow, t))
   if ((total?.rates ?? 0) >= RATES_MAX)
     throw new AppError('INVALID_OPERATION', `A platform can have at most ${RATES_MAX} tax rates; delete one first.`)

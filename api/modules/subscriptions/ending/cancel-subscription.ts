@@ -28,7 +28,7 @@ export async function cancelSubscription(
 ): Promise<Subscription> {
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
   if (!subscription) throw notFound(subscriptionResource, idOrReference)
-  requireCancellable(subscription, formatInstant(uow.now))
+  requireCancellable(subscription, request, formatInstant(uow.now))
   await refuseUpgraded(uow, subscription)
   if (request.cancel_at !== undefined && request.type !== 'DATE') {
     throw new AppError('INVALID_FIELD', 'Only a cancellation of type DATE takes cancel_at.', { field: 'cancel_at' })
@@ -74,7 +74,7 @@ export async function endSubscription(
   return row
 }
 
-function requireCancellable(subscription: Subscription, now: string): void {
+function requireCancellable(subscription: Subscription, { type }: CancelRequest, now: string): void {
   if (subscription.type !== 'BILLING') {
     const message = `A ${subscription.type} is not billed, so it is not cancelled either; archive it instead.`
     throw new AppError('INVALID_OPERATION', message, {
@@ -87,6 +87,7 @@ function requireCancellable(subscription: Subscription, now: string): void {
   const state = over ? `cancelled since ${subscription.cancelled_at}` : subscription.status
   const message = `The subscription is ${state}; only an ACTIVE one can be cancelled, or its cancellation taken back.`
   throw new AppError('INVALID_OPERATION', message, {
+    ...(type === 'UNDO' ? { field: 'type' } : {}),
     resourceId: subscription.id,
     resourceType: subscriptionResource.objectType,
   })

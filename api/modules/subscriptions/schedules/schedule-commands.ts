@@ -105,8 +105,16 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
 
 /** Activates a DRAFT schedule; an ACTIVE one stays as it is. Refused while one before it is DRAFT (contract: States). */
 export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> {
-  const { schedule, subscription } = await lockSchedule(uow, id)
-  if (schedule.status === 'ACTIVE') return schedule
+  const { schedule, subscription, seen } = await lockSchedule(uow, id)
+  if (schedule.status === 'ACTIVE') {
+    if (seen.status === 'ACTIVE') return schedule
+    const message = 'Another request activated the schedule at the same time. It is ACTIVE; send nothing more.'
+    throw new AppError('INVALID_OPERATION', message, {
+      field: 'status',
+      resourceId: id,
+      resourceType: scheduleResource.objectType,
+    })
+  }
   requireReviewed(schedule)
   const waiting = (await listSchedules(uow, subscription.id)).find(
     other => other.start_at < schedule.start_at && other.status === 'DRAFT',
@@ -177,12 +185,16 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
 export const statusBefore = (all: readonly Schedule[], start: string): { readonly status?: 'ACTIVE' } =>
   all.some(each => each.status === 'ACTIVE' && each.start_at >= start) ? { status: 'ACTIVE' } : {}
 
-export async function lockSchedule(uow: Uow, id: string): Promise<{ schedule: Schedule; subscription: Subscription }> {
+/** The schedule with its subscription, both locked; `seen`: the schedule as it was before that. */
+export async function lockSchedule(
+  uow: Uow,
+  id: string,
+): Promise<{ schedule: Schedule; subscription: Subscription; seen: Schedule }> {
   const seen = await getOne(uow, scheduleResource, id)
   const subscription = await lockOne(uow, subscriptionResource, seen.pricing_plan_subscription_id)
   const schedule = await lockOne(uow, scheduleResource, id)
   if (!schedule || !subscription) throw notFound(scheduleResource, id)
-  return { schedule, subscription }
+  return { schedule, subscription, seen }
 }
 
 /** Ends the schedule before `startAt` there, or extends it up to there. */

@@ -1,9 +1,12 @@
 // Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
+import { lockOne } from '../../../resource/store.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
+import { subscriptionResource } from '../subscription.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -343,10 +346,20 @@ describe('activation', () => {
     expect(await succeed(tenant, 'POST', `${PATH}/${second}/activate`)).toMatchObject({ status: 'ACTIVE' })
   })
 
-  test('twice, also at once, is one change', async () => {
+  test('twice is one change, and of two at once one is refused', async () => {
     const id = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z')
-    const answers = await Promise.all([1, 2, 3].map(() => tenant.call('POST', `${PATH}/${id}/activate`)))
-    expect(answers.map(answer => answer.body['status'])).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE'])
+    const activate = () => tenant.call('POST', `${PATH}/${id}/activate`)
+    const answers = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
+      await lockOne(uow, subscriptionResource, subscription)
+      const sent = [activate(), activate()]
+      const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+      while ((await api.sql(waiting, [])).length < 2) await sleep(20)
+      return { sent }
+    })
+    const both = await Promise.all(answers.sent)
+    expect(both.map(answer => answer.status).toSorted()).toEqual([200, 400])
+    expect(both.find(answer => answer.status === 400)?.body).toEqual(refusal('status', 'INVALID_OPERATION'))
+    expect((await activate()).body['status']).toBe('ACTIVE')
     const rows = await api.sql("select 1 from outbox where object_id = $1 and type = 'PRICING_PLAN_SCHEDULE.UPDATED'", [
       id,
     ])
