@@ -112,7 +112,7 @@ export const REFUSED: readonly Refused[] = [
   // Cancelling (semantics 4.1)
   [`POST ${S}/{draft}/cancel`, { type: 'NOW' }, 'INVALID_OPERATION'],
   [`POST ${S}/{template}/cancel`, { type: 'NOW' }, 'INVALID_OPERATION'],
-  [`POST ${S}/{ended}/cancel`, { type: 'UNDO' }, 'INVALID_OPERATION'],
+  [`POST ${S}/{ended}/cancel`, { type: 'UNDO' }, 'INVALID_OPERATION', 'type'],
   [`POST ${S}/{live}/cancel`, {}, 'MISSING_FIELD', 'type'],
   [`POST ${S}/{live}/cancel`, { type: 'LATER' }, 'INVALID_FIELD', 'type'],
   [`POST ${S}/{live}/cancel`, { type: 'UNDO' }, 'INVALID_OPERATION', 'type'],
