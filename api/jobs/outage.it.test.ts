@@ -11,6 +11,7 @@ import { type ServerProxy, startServerProxy } from '../../shared/testing/server-
 import { defineJob } from './define-job.ts'
 import { prepareJobSchema } from './job-schema.ts'
 import { createWorkerMetrics } from './metrics.ts'
+import { QueuePool } from './queue-pool.ts'
 import { startJobs } from './runner.ts'
 
 let testDatabase: TestDatabase
@@ -138,4 +139,22 @@ test('a queue that starts again while its worker closes is closed with it, and c
   await vi.waitFor(async () => expect(await count(others)).toBe(0), within)
   expect(done).toEqual(['first'])
   expect(unhandled).not.toHaveBeenCalled()
+})
+
+test('a connection given back twice, as the library does when its LISTEN fails while it stops, is given back once', async () => {
+  const pool = new QueuePool({ connectionString: testDatabase.url, max: 1 })
+  const take = () =>
+    new Promise<() => void>((resolve, reject) => {
+      pool.connect((error, _client, release) => (error ? reject(error) : resolve(() => release())))
+    })
+  const giveBack = await take()
+  giveBack()
+  const next = await take()
+  // It is another's now.
+  giveBack()
+  expect(pool.idleCount).toBe(0)
+  next()
+  expect(pool.idleCount).toBe(1)
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await pool.end()
 })

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger as QueueLogger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
-import pg from 'pg'
 import { closableClients } from '../../shared/database/connection/closable-clients.ts'
 import { probePostgres } from '../../shared/database/connection/probe.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createUnlessHung } from '../../shared/process/unless-hung.ts'
 import type { Job, JobClass, JobRun } from './define-job.ts'
 import type { WorkerMetrics } from './metrics.ts'
+import { QueuePool } from './queue-pool.ts'
 
 export type Jobs = {
   /** Null while the queue is worked on, otherwise why not. */
@@ -152,7 +152,7 @@ async function startRunner(
   onFailed: (error: unknown) => void,
 ): Promise<Queue> {
   const { Client, cutAll, closeAll } = closableClients()
-  const pool = new pg.Pool({
+  const pool = new QueuePool({
     Client,
     connectionString: databaseUrl,
     max: concurrency + 2,

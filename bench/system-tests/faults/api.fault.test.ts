@@ -400,34 +400,35 @@ async function endClaims(): Promise<void> {
 type Taxed = { readonly tax_summary: { readonly tax_amount: { readonly quantity: string } } }
 
 test.each([
-  ['tax-engine.after-ask', 2],
-  ['tax-engine.after-answer', 1],
-])(
-  'the worker killed at %s: the tax engine is asked %i times, and the invoice has its tax once',
-  async (point, times) => {
-    const { id, customerId } = await waitingInvoice(client, `taxed-${point}`)
-    const tax = async () => ((await client.get(`/v1/invoices/${id}`)) as Taxed).tax_summary.tax_amount.quantity
-    expect(await tax()).toBe('0.00')
-    const dead = system.dieAt('worker', point)
-    await callUntil(dead, () => queueJob('find-tax-questions'))
-    const stored = async () =>
-      (await owner.query('select answer is not null as there from tax_answers where customer_id = $1', [customerId]))
-        .rows
-    expect(await stored()).toEqual([{ there: times === 1 }])
-    expect(await tax()).toBe('0.00')
-    await system.restart('worker')
-    await queueJob('find-tax-questions')
-    await expect.poll(tax, { timeout: 60_000, interval: 250 }).toBe('29.95')
-    expect(engine.asked(customerId)).toBe(times)
-    expect(await stored()).toEqual([{ there: true }])
-    const { rows: notices } = await owner.query('select type from outbox where object_id = $1', [id])
-    expect(notices.map(({ type }) => String(type)).sort()).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED'])
-    const issued = await client.patch(`/v1/invoices/${id}`, { status: 'FINAL' })
-    expect(issued['status']).toBe('FINAL')
-    expect(await client.post(`/v1/invoices/${id}/verify`, {})).toMatchObject({ identical: true })
-    expect(engine.asked(customerId)).toBe(times)
-  },
-)
+  ['tax-engine.after-ask', 'again'],
+  ['tax-engine.after-answer', 'no more'],
+])('the worker killed at %s: the tax engine is asked %s, and the invoice has its tax once', async (point, how) => {
+  const { id, customerId } = await waitingInvoice(client, `taxed-${point}-${randomUUID()}`)
+  const tax = async () => ((await client.get(`/v1/invoices/${id}`)) as Taxed).tax_summary.tax_amount.quantity
+  expect(await tax()).toBe('0.00')
+  const dead = system.dieAt('worker', point)
+  await callUntil(dead, () => queueJob('find-tax-questions'))
+  const stored = async () =>
+    (await owner.query('select answer is not null as there from tax_answers where customer_id = $1', [customerId])).rows
+  expect(await stored()).toEqual([{ there: how === 'no more' }])
+  expect(await tax()).toBe('0.00')
+  // Once, or twice where two jobs of the tenant were at work when the worker died.
+  const before = engine.asked(customerId)
+  expect(before).toBeGreaterThan(0)
+  await system.restart('worker')
+  await queueJob('find-tax-questions')
+  await expect.poll(tax, { timeout: 60_000, interval: 250 }).toBe('29.95')
+  const asked = engine.asked(customerId)
+  if (how === 'again') expect(asked).toBeGreaterThan(before)
+  else expect(asked).toBe(before)
+  expect(await stored()).toEqual([{ there: true }])
+  const { rows: notices } = await owner.query('select type from outbox where object_id = $1', [id])
+  expect(notices.map(({ type }) => String(type)).sort()).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED'])
+  const issued = await client.patch(`/v1/invoices/${id}`, { status: 'FINAL' })
+  expect(issued['status']).toBe('FINAL')
+  expect(await client.post(`/v1/invoices/${id}/verify`, {})).toMatchObject({ identical: true })
+  expect(engine.asked(customerId)).toBe(asked)
+})
 
 test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
   const { environments } = await createPlatform(system.databaseUrl, 'Billed')
