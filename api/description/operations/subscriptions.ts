@@ -69,5 +69,6 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'for discounts on single prices of the old version. It ends where the original did. `set_previous_end_at` ends the original at ' +
     'its start.',
   pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',
-  pricing_plan_schedules_activate: 'From then on the schedule is billed. The schedules before it must be ACTIVE.',
+  pricing_plan_schedules_activate:
+    'From then on the schedule is billed. The schedules before it must be ACTIVE. Of two calls at once, the later one is refused.',
 }

@@ -11,6 +11,7 @@ import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import type { Charge } from '../charges/charge.ts'
 import { fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import { couponedIn } from '../charges/couponed-charges.ts'
 import { partsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
@@ -83,6 +84,12 @@ export function withClauses(
   // What earlier invoices charged ahead counts towards the commitment for its time.
   const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
   const rateAgain = (charge: Charge) => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)
+  const couponed = earlier.length === 0 ? NONE : couponedIn(billed)
+  /** A charge ahead as it was left, where it is the same charge today. */
+  const asLeft = (line: Line): Line => {
+    const counted = couponed.get(line.key)
+    return counted?.of.eq(line.exact) ? { ...line, exact: counted.left, because: [] } : line
+  }
   const billedBefore = [
     ...earlierInvoices(inputs, earlier, {
       terms,
@@ -93,7 +100,9 @@ export function withClauses(
       eachPeriod,
     }).flatMap(({ paid, beside, clauses }) => {
       const keys = new Set(paid.map(({ key }) => key))
-      return earlierLines([...paid, ...beside].map(rateAgain), clauses, context).filter(({ key }) => keys.has(key))
+      return earlierLines([...paid, ...beside].map(rateAgain), clauses, context)
+        .filter(({ key }) => keys.has(key))
+        .map(asLeft)
     }),
     ...(isCommitted ? billedOfLate(rated, late, { clauses: ofSchedules, context }) : []),
   ]
@@ -108,13 +117,15 @@ export function withClauses(
   }
   const period = inputs.subscription.billing_period
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
-  const { lines, deducted, steps } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
+  const { lines, steps, ...kept } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
   return {
-    draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], deducted)) },
+    draft: { ...draft, lines: withPayments(withDeductions([...draft.lines, ...lines], kept)) },
     steps,
     nets: isCommitted ? netsOf(rated, steps, clauses) : new Map(),
   }
 }
+
+const NONE: ReturnType<typeof couponedIn> = new Map()
 
 /** The lines by which earlier invoices reached a minimum ahead. */
 const minimumsIn = (billed: ReadonlySet<string>): MinimumBefore[] =>

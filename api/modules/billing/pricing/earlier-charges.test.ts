@@ -17,9 +17,9 @@ const coupon = (given: Partial<AppliedCoupon>): AppliedCoupon => ({
   ...given,
 })
 
-/** The lines of the first two invoices that charge something. */
-const linesOf = (example: Example, usage = '0'): string[][] =>
-  exampleInvoices(exampleInputs(example), 2, usage).map(({ content }) =>
+/** The lines of the first invoices that charge something. */
+const linesOf = (example: Example, usage = '0', count = 2): string[][] =>
+  exampleInvoices(exampleInputs(example), count, usage).map(({ content }) =>
     content.periods.flatMap(({ groups }) =>
       groups.flatMap(group => group.lines.map(line => `${line.type} ${line.amount_excluding_tax.quantity}`)),
     ),
@@ -76,6 +76,31 @@ describe('what was paid ahead, less the coupons limited to it, counts towards a 
       ['COMMITMENT -5.00', 'REVENUE 5.00', 'REVENUE 20.00'],
     ])
   })
+})
+
+test('what a coupon took of a charge ahead counts as it was, where it was divided over usage too', () => {
+  const commitment = { pricing_item_configs: [{ ids: ['config0'], amount: eur('10') }] }
+  const seats = {
+    item: { model_type: 'PER_SEAT' as const },
+    config: { pricing_type: 'FLAT', billing_in_advance: true },
+  }
+  const seat = (from: string) => ({ product_item_id: 'item0', start_at: from, end_at: null })
+  const ofBoth = coupon({
+    discount: { type: 'AMOUNT', amount: eur('8') },
+    limited_to: { product_item_ids: ['item0', 'item1'] },
+  })
+  const example: Example = {
+    start: '2026-01-01T00:00:00Z',
+    items: [{ ...seats, bands: [{ amount: eur('10') }] }, metered([{ amount: eur('1') }])],
+    schedules: [{ commitment, coupons: [ofBoth] }],
+    inputs: { seats: [seat('2026-01-01T00:00:00Z'), seat('2026-02-15T00:00:00Z')] },
+  }
+  const [january, february, march] = linesOf(example, '10', 3)
+  expect(january?.filter(line => line.startsWith('COMMITMENT'))).toEqual(['COMMITMENT 8.00'])
+  // Half of the coupon was for the usage of January: 6.00 were left of the seat.
+  expect(february?.filter(line => line.startsWith('COMMITMENT'))).toEqual(['COMMITMENT 4.00'])
+  // 5.00 come for February, less 1.14 of the coupon: 0.14 are missing of the 10.00, and 4.00 were added.
+  expect(march?.filter(line => line.startsWith('COMMITMENT'))).toEqual(['COMMITMENT -3.86'])
 })
 
 test('a coupon for one invoice is not used up by one that charges nothing', () => {

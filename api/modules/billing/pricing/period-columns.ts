@@ -1,6 +1,7 @@
 // What a priced invoice says of the period that it is for.
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { type CouponedCharge, textOfCouponed } from '../charges/couponed-charges.ts'
 import { textOfPart } from '../charges/paid-parts.ts'
 
 /** The columns of an invoice that name the period of its subscription. */
@@ -12,16 +13,18 @@ export type PeriodColumns = {
   readonly usage_from: string | null
 }
 
-/** The keys of the charges that lines bill in advance, and which of them are for a part of their period. */
+/** The keys of the charges that lines bill in advance, and which of them are for a part of their period, and what coupons left of them. */
 export const advanceChargesIn = (lines: readonly LineValues[]): string[] =>
   lines.flatMap(({ source, service_start: start, service_end: end }) => {
     if (source['in_advance'] !== true) return []
     const key = String(source['key'])
     const [periodEnd, paused] = [source['period_end'], source['paused']] as [Part['period_end'], Part['paused']]
+    const counted = source['counted'] as CouponedCharge['counted'] | undefined
+    const keys = counted ? [key, textOfCouponed({ key, counted })] : [key]
     const isPart = start !== null && end !== null && (periodEnd != null || paused != null)
-    if (!isPart) return [key]
+    if (!isPart) return keys
     return [
-      key,
+      ...keys,
       textOfLine({ key, start: at(start), end: at(end), period_end: periodEnd ?? null, paused: paused ?? null }),
     ]
   })

@@ -3,7 +3,7 @@ import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'
 import { type Clauses, NO_CLAUSES } from '../../../../shared/billing/steps/clauses.ts'
 import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
-import type { StepContext } from '../../../../shared/billing/steps/step.ts'
+import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
@@ -41,6 +41,8 @@ type Applied = {
 export type ClauseResult = {
   readonly lines: readonly DraftLine[]
   readonly deducted: ReadonlyMap<string, Decimal>
+  /** What a minimum counts of each advance charge that a coupon lowered, by charge key. */
+  readonly counted: ReadonlyMap<string, LineSource['counted']>
   /** Every line with what changed it. */
   readonly steps: readonly Line[]
 }
@@ -68,7 +70,8 @@ export function clauseLines(rated: readonly RatedCharge[], applied: Applied): Cl
   const deducted = new Map(
     lines.filter(({ inAdvance }) => inAdvance).map(line => [line.key, deductedFrom(line)] as const),
   )
-  return { lines: [...changes, ...walletLines(lines, { ...applied, groups })], deducted, steps: lines }
+  const counted = countedOf(lines, applied.clauses)
+  return { lines: [...changes, ...walletLines(lines, { ...applied, groups })], deducted, counted, steps: lines }
 }
 
 const CHANGES: readonly Line['kind'][] = ['MARKUP', 'DISCOUNT', 'COMMITMENT']
@@ -82,6 +85,20 @@ const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DI
 /** What discounts deduct from it, less what markups add to it: a refund returns what was paid. */
 const deductedFrom = ({ because }: Line): Decimal =>
   sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+
+/** What minimums count of the advance charges that coupons lowered. */
+const countedOf = (lines: readonly Line[], { commitments }: Clauses): ClauseResult['counted'] =>
+  new Map(
+    lines
+      .filter(
+        line =>
+          line.inAdvance &&
+          line.kind === 'REVENUE' &&
+          line.because.some(({ step, coupon }) => step === 'DISCOUNT' && coupon !== null) &&
+          commitments.some(each => each.of !== null && isAbout(each, line)),
+      )
+      .map(line => [line.key, [plain(line.exact), plain(afterPrices(line))]]),
+  )
 
 /** What markups and discounts on prices left of a charge; minimums and discounts on the total come after. */
 export const afterPrices = ({ exact, because }: Line): Decimal =>
@@ -99,11 +116,17 @@ export function earlierLines(rated: readonly RatedCharge[], clauses: Clauses, co
   return lines.filter(({ kind }) => kind === 'REVENUE')
 }
 
-/** The lines; each advance charge keeps what discounts deducted from it. */
-export const withDeductions = (lines: readonly DraftLine[], deducted: ClauseResult['deducted']): DraftLine[] =>
+/** The lines; each advance charge keeps what discounts deducted from it, and what minimums count of it. */
+export const withDeductions = (
+  lines: readonly DraftLine[],
+  { deducted, counted }: Pick<ClauseResult, 'deducted' | 'counted'>,
+): DraftLine[] =>
   lines.map(line => {
     const part = deducted.get(line.key) ?? ZERO
-    return part.eq(ZERO) ? line : { ...line, source: { ...line.source, deducted: plain(part) } }
+    const own = counted.get(line.key)
+    if (part.eq(ZERO) && !own) return line
+    const kept = { ...(part.eq(ZERO) ? {} : { deducted: plain(part) }), ...(own ? { counted: own } : {}) }
+    return { ...line, source: { ...line.source, ...kept } }
   })
 
 function lineOf({ charge, metered, before, quantity }: RatedCharge): Line {

@@ -29,6 +29,11 @@ export type LineSource = {
    * A refund returns what is left.
    */
   readonly deducted?: string
+  /**
+   * For an advance charge that a coupon lowered and a minimum covers: what was charged, and what markups and discounts on prices left of
+   * it, which is what counts towards the minimum; with tax when the prices include it.
+   */
+  readonly counted?: readonly [of: string, left: string]
 }
 
 /** The line of a rated charge. */

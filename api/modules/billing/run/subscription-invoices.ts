@@ -7,6 +7,7 @@ import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { PendingInvoice } from '../../invoices/changes/pending-invoice.ts'
 import { invoicesOfSubscriptions } from '../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../invoices/table.ts'
+import { type CouponedCharge, textOfCouponed } from '../charges/couponed-charges.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import { advanceChargesIn, type Part, type PeriodColumns, textOfLine } from '../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
@@ -29,6 +30,19 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
   return { period_start, period_end, advance_only, cutoff_at, usage_from }
 }
 
+type AheadRow = {
+  readonly invoice_id: string
+  readonly keys: readonly string[]
+  readonly parts: readonly Part[] | null
+  readonly couponed: readonly CouponedCharge[] | null
+}
+
+const textsOf = ({ keys, parts, couponed }: AheadRow): string[] => [
+  ...keys,
+  ...(parts ?? []).map(textOfLine),
+  ...(couponed ?? []).map(textOfCouponed),
+]
+
 /** The invoices that hold periods of a subscription, by their cutoff. */
 export const loadSubscriptionInvoices = async (uow: ReadUow, subscriptionId: string): Promise<SubscriptionInvoice[]> =>
   (await loadInvoicesOf(uow, [subscriptionId])).get(subscriptionId) ?? []
@@ -43,16 +57,18 @@ export async function loadInvoicesOf(
 ): Promise<Map<string, SubscriptionInvoice[]>> {
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
-  const { rows: ahead } = await uow.tx.execute<{ invoice_id: string; keys: string[]; parts: Part[] | null }>(sql`
+  const { rows: ahead } = await uow.tx.execute<AheadRow>(sql`
     select invoice_id, array_agg(source ->> 'key' order by source ->> 'key') as keys,
       json_agg(json_build_object('key', source ->> 'key', 'start', (extract(epoch from service_start) * 1000)::bigint,
         'end', (extract(epoch from service_end) * 1000)::bigint, 'period_end', source -> 'period_end', 'paused', source -> 'paused')
-        order by source ->> 'key') filter (where source -> 'period_end' is not null or source -> 'paused' is not null) as parts
+        order by source ->> 'key') filter (where source -> 'period_end' is not null or source -> 'paused' is not null) as parts,
+      json_agg(json_build_object('key', source ->> 'key', 'counted', source -> 'counted') order by source ->> 'key')
+        filter (where source -> 'counted' is not null) as couponed
     from invoice_lines
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and source @> '{"in_advance": true}'
     group by invoice_id`)
-  const keys = new Map(ahead.map(each => [each.invoice_id, [...each.keys, ...(each.parts ?? []).map(textOfLine)]]))
+  const keys = new Map(ahead.map(each => [each.invoice_id, textsOf(each)]))
   const own = rows
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
     .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))

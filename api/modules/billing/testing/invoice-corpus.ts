@@ -7,6 +7,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import type { NamedCustomer } from '../../invoices/document/parties.ts'
 import { chargesOf } from '../charges/charges.ts'
+import { isCouponed } from '../charges/couponed-charges.ts'
 import { isPart } from '../charges/paid-parts.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
@@ -320,8 +321,8 @@ function billInTurn(subscription: CorpusSubscription): unknown[] {
       return [...invoices, { refused: error instanceof Error ? error.message : error }]
     }
     const { columns, advanceCharges } = priced
-    // Which of them are for a part of a period was not said when these invoices were kept.
-    const keys = advanceCharges.filter(key => !isPart(key))
+    // Which of them are for a part of a period, and what coupons left of them, was not said when these invoices were kept.
+    const keys = advanceCharges.filter(key => !isPart(key) && !isCouponed(key))
     invoices.push({ ...columns, content: { ...columns.content, advance_charges: keys } })
     for (const key of advanceCharges) billed.add(key)
     const counted = { positions: [], customer_keys: [], names_hash: null, charges: priced.counted }

@@ -9,9 +9,12 @@ import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/
 import { noticesOf } from '../../../../testing/notices.ts'
 import type { Row } from '../../../../testing/wire.ts'
 import { runBulkAction } from '../../../invoices/bulk-actions/run-bulk-action.ts'
+import { linesOfInvoice } from '../../../invoices/lines/store-lines.ts'
 import { invoiceProducers } from '../../../modules.ts'
 import { lockSubscription } from '../../../subscriptions/billing-time/next-billing.ts'
 import { BALANCE, linesOf, MONEY, shown, walletsOf } from '../../../wallets/testing/wallets-of.ts'
+import { couponedIn } from '../../charges/couponed-charges.ts'
+import { advanceChargesIn } from '../../pricing/period-columns.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import type { UsageFigure } from '../../usage/usage-needs.ts'
@@ -448,19 +451,27 @@ describe('is issued by itself', () => {
 })
 
 // A run reads one of them by itself and then both together, and saves nothing of what the two readings say differently.
-test('what was charged ahead is read in one order, in whatever order it is stored', async () => {
+test('what was charged ahead is read in one order, in whatever order it is stored, with what it counts towards a minimum', async () => {
   const [one] = await subscribed({ fee: '20', feeConfig: { billing_in_advance: true } })
   await run([one], MARCH)
-  for (const [place, key] of ['c', 'a', 'b'].entries())
+  const kept = [{ key: 'c' }, { key: 'a', counted: ['20', '16.5'] }, { key: 'b' }]
+  for (const [place, source] of kept.entries())
     await api.sql(
       `insert into invoice_lines select made.* from invoice_lines l cross join lateral jsonb_populate_record(l,
-         jsonb_build_object('line_order', $2::int, 'source', l.source || jsonb_build_object('key', $3::text))) as made
+         jsonb_build_object('line_order', $2::int, 'source', l.source || $3::jsonb)) as made
        where l.pricing_plan_subscription_id = $1 and l.source ->> 'in_advance' = 'true' limit 1`,
-      [one.subscriptionId, 100 + place, key],
+      [one.subscriptionId, 100 + place, JSON.stringify(source)],
     )
   const read = await readTenant(api.database, tenant.tenant, uow => loadInvoicesOf(uow, [one.subscriptionId]))
-  const keys = (read.get(one.subscriptionId) ?? []).flatMap(({ advance_charges }) => advance_charges)
-  expect(keys.filter(key => key.length === 1)).toEqual(['a', 'b', 'c'])
+  const [invoice] = (read.get(one.subscriptionId) ?? []).filter(each => each.advance_charges.includes('a'))
+  const texts = invoice?.advance_charges ?? []
+  expect(texts.filter(text => text.length === 1)).toEqual(['a', 'b', 'c'])
+  expect(couponedIn(new Set(texts))).toEqual(new Map([['a', { of: decimal('20'), left: decimal('16.5') }]]))
+  // What is read from the table is what the run itself knows of the lines.
+  const lines = await readTenant(api.database, tenant.tenant, uow =>
+    linesOfInvoice(uow, idOf('invo', String(invoice?.id))),
+  )
+  expect(advanceChargesIn(lines).toSorted()).toEqual(texts.toSorted())
 })
 
 test('invoices that are made at different times become FINAL at the later of them', async () => {
