@@ -116,19 +116,41 @@ describe('on which invoices a coupon counts', () => {
     expect(discounts(exampleInvoices(exampleInputs({ ...given, items: [item], schedules }), 4))).toEqual(expected)
   })
 
+  const noSeats = {
+    item: { model_type: 'PER_SEAT' as const },
+    config: {
+      pricing_type: 'FLAT' as const,
+      billing_in_advance: true,
+      billing_period: { type: 'YEAR' as const, value: 1 },
+      default_seats_value: { number: '0' },
+    },
+    bands: [{ amount: eur('10') }],
+  }
+  const items = [recurring('200'), noSeats]
+
   test('one for a month counts on what the invoice collects where a year of no seats was charged ahead by an earlier one', () => {
-    const noSeats = {
-      item: { model_type: 'PER_SEAT' as const },
-      config: {
-        pricing_type: 'FLAT' as const,
-        billing_in_advance: true,
-        billing_period: { type: 'YEAR' as const, value: 1 },
-        default_seats_value: { number: '0' },
-      },
-      bands: [{ amount: eur('10') }],
-    }
-    const items = [recurring('200'), noSeats]
     expect(discounts(invoicesOf([forMonth], { items }))).toEqual([[], ['-20.00'], []])
+  })
+
+  test('one for one invoice, of a schedule of no seats that begins after an invoice of that day, counts on the next one', () => {
+    const change = '2026-02-01T07:00:00Z'
+    const schedules = [{ end_at: change }, { start_at: change, coupons: [once] }]
+    expect(discounts(exampleInvoices(exampleInputs({ start: START, items, schedules }), 4))).toEqual([
+      [],
+      [],
+      ['-20.00'],
+      [],
+    ])
+  })
+
+  test.each([
+    ['that began in the collected period is for what it charges ahead', '2026-02-05T00:00:00Z', []],
+    ['that begins after it is for what it collects', '2026-03-05T00:00:00Z', ['-20.00']],
+  ])('an invoice of no seats of a schedule %s', (_name, change, expected) => {
+    const forty = coupon({ duration: { type: 'PERIOD', period: { type: 'DAY', value: 33 } } })
+    const schedules = [{ end_at: change, coupons: [forty] }, { start_at: change }]
+    const [, , ofFebruary] = exampleInvoices(exampleInputs({ start: START, items, schedules }), 4)
+    expect(discounts(ofFebruary ? [ofFebruary] : [])).toEqual([expected])
   })
 
   test('one for one invoice, of a schedule added in a period that was charged ahead already, counts on the next invoice', () => {

@@ -42,12 +42,9 @@ export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingC
 const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
   chargesAhead && window.advance ? window.advance : periodOf(window)
 
-/**
- * Whether the invoice charges something ahead. A price of no seats makes no line, so its charge is there again on each invoice of its
- * period; it counts on the first of them alone.
- */
-export const isAhead = (charges: readonly Charge[], { cutoffAt }: InvoiceWindow): boolean =>
-  charges.some(charge => charge.inAdvance && !(charge.service.start < cutoffAt && isOfNoSeats(charge)))
+/** Whether the invoice charges something ahead. */
+export const isAhead = (charges: readonly Charge[], window: InvoiceWindow): boolean =>
+  charges.some(charge => charge.inAdvance && isChargedBy(charge, window))
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
@@ -119,7 +116,8 @@ function isFirst(
     if (window.cutoffAt > cutoffAt) return false
     const isOwn = window.cutoffAt === cutoffAt
     const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(
-      charge => isOwn || !charge.inAdvance || isOfNoSeats(charge) || elsewhere.has(charge.key),
+      charge =>
+        isChargedBy(charge, window) && (isOwn || !charge.inAdvance || isOfNoSeats(charge) || elsewhere.has(charge.key)),
     )
     if (window.cutoffAt >= from && charges.some(isOf)) return isOwn
     for (const { key, inAdvance } of charges) if (inAdvance) ahead.add(key)
@@ -127,7 +125,19 @@ function isFirst(
   return false
 }
 
-/** No seats make no line, so no key tells by which invoice they were charged. */
+/**
+ * Whether a charge on this invoice is not one of another invoice too. A price of no seats makes no line, so no key tells which invoice
+ * charged it, and it is on each invoice of its period. It counts on the one at whose cutoff its period starts, or on the first after its
+ * schedule started.
+ */
+function isChargedBy(charge: Charge, { cutoffAt, arrears }: InvoiceWindow): boolean {
+  if (!(charge.inAdvance && isOfNoSeats(charge))) return true
+  const scheduleStart = at(charge.schedule.start_at)
+  if (scheduleStart > cutoffAt) return false
+  return charge.service.start >= cutoffAt || (arrears !== null && scheduleStart > arrears.start)
+}
+
+/** Of seats, and of none of them. */
 const isOfNoSeats = ({ productItem, seats, config }: Charge): boolean =>
   productItem.model_type === 'PER_SEAT' && (seats?.number ?? seatsByDefault(config)).eq(ZERO)
 
