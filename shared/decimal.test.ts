@@ -1,3 +1,4 @@
+import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, decimalOfInteger, fixed, isPlainDecimal, plain, quotient, roundHalfUp, sum, ZERO } from './decimal.ts'
@@ -54,6 +55,23 @@ test('plain text of a decimal reads back as the same decimal', () => {
     }),
   )
   expect(plain(ZERO)).toBe('0')
+})
+
+test('decimals compare as the library compares them', () => {
+  const number = fc.tuple(fc.bigInt({ min: -2_000n, max: 2_000n }), fc.integer({ min: -4, max: 4 }))
+  const long = fc.tuple(fc.bigInt(), fc.integer({ min: -30, max: 30 }))
+  const text = fc.oneof(number, long).map(([digits, power]) => `${digits}e${power}`)
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      const expected = new Big(a).cmp(new Big(b))
+      expect(decimal(a).cmp(decimal(b))).toBe(expected)
+      expect(decimal(a).cmp(b)).toBe(expected)
+      expect(decimal(a).lt(decimal(b))).toBe(expected < 0)
+      expect(decimal(a).eq(decimal(b))).toBe(expected === 0)
+    }),
+  )
+  expect(decimal('-0').cmp(decimal('0'))).toBe(0)
+  expect(() => decimal('1').cmp(1 as never)).toThrow()
 })
 
 test('a quotient is the division, rounded', () => {

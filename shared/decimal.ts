@@ -7,6 +7,8 @@ Strict.strict = true // a JS number as operand throws, so a float can never slip
 export const DIVISION_PLACES = 40
 Strict.DP = DIVISION_PLACES
 Strict.RM = 1 // half up (away from zero), the rounding of semantics 0.5
+// Comparisons are most of what pricing asks of decimals, and the library copies what it compares with, digit by digit.
+Strict.prototype = Object.assign(Object.create(Strict.prototype), { cmp: compare })
 
 export type Decimal = Big.Big
 
@@ -78,6 +80,29 @@ export function quotient(value: Decimal, by: Decimal, places: number): Decimal {
   const divisor = coefficientOf(by) * 10n ** BigInt(Math.max(-shift, 0))
   const rounded = (2n * dividend + divisor) / (2n * divisor)
   return rounded === 0n ? ZERO : decimal(`${value.s === by.s ? '' : '-'}${rounded}e-${places}`)
+}
+
+/** 1 when this decimal is larger than `by`, -1 when it is smaller, 0 when they are equal. Throws for a JS number. */
+function compare(this: Decimal, by: Big.BigSource): Big.Comparison {
+  const other = by instanceof Strict ? by : new Strict(by)
+  const sign = signOf(this)
+  const otherSign = signOf(other)
+  if (sign !== otherSign) return sign > otherSign ? 1 : -1
+  if (sign === 0) return 0
+  return sign > 0 ? compareDigits(this, other) : compareDigits(other, this)
+}
+
+const signOf = ({ s, c }: Decimal): number => (c[0] === 0 ? 0 : s)
+
+/** Of two decimals other than zero, as if both were positive. Their first digit is not 0, and neither is their last. */
+function compareDigits({ e, c }: Decimal, other: Decimal): Big.Comparison {
+  if (e !== other.e) return e > other.e ? 1 : -1
+  const length = Math.max(c.length, other.c.length)
+  for (let place = 0; place < length; place += 1) {
+    const difference = (c[place] ?? 0) - (other.c[place] ?? 0)
+    if (difference !== 0) return difference > 0 ? 1 : -1
+  }
+  return 0
 }
 
 /** How many decimals a value has; less than nothing for 1000, which is one digit and three places. */
