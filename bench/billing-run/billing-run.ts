@@ -25,12 +25,15 @@ const TIMEOUT_MS = 1_000
 const LEAST_TIMEOUT_MS = 600_000
 const POLL_MS = 200
 const WARM_UP = 100
+/** Of how many processes the worker is. */
+const WORKERS = Number(process.env['BENCH_WORKERS'] ?? 1)
 
 export type RunCosts = {
   readonly customers: number
   readonly invoices: number
   /** How many of them have each status. */
   readonly statuses: string
+  /** Of one that is not OPEN, on average: only of those is every line a row. */
   readonly lines: number
   readonly seconds: number
   /** Milliseconds of processor time an invoice, by process. */
@@ -52,7 +55,10 @@ export async function billingRuns(sizes: readonly number[]): Promise<{ runs: Run
     running.push(api)
     const worker = await startWorker(setup, clickhouseUrl, garbage.settings)
     running.push(worker)
-    return await measure(setup, { clickhouseUrl, api, worker, aggregator, garbage, sizes })
+    const others: Running[] = []
+    for (let place = 1; place < WORKERS; place += 1) others.push(await startWorker(setup, clickhouseUrl))
+    running.push(...others)
+    return await measure(setup, { clickhouseUrl, api, worker, others, aggregator, garbage, sizes })
   } finally {
     for (const each of running.reverse()) await each.stop()
     garbage.end()
@@ -64,12 +70,14 @@ type Started = {
   readonly clickhouseUrl: string
   readonly api: Running
   readonly worker: Running
+  /** Further workers, which are counted as well. */
+  readonly others: readonly Running[]
   readonly aggregator: Running
   readonly garbage: ReturnType<typeof countGarbage>
   readonly sizes: readonly number[]
 }
 
-async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, garbage, sizes }: Started) {
+async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggregator, garbage, sizes }: Started) {
   const now = new Date()
   const monthAt = (ahead: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
@@ -84,7 +92,8 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, aggregator, g
   await database.connect()
   const client = createClickHouse(clickhouseUrl, DATABASE)
   const runs: RunCosts[] = []
-  const pids = { ...setup.pids, worker: worker.pid, aggregator: aggregator.pid }
+  const further = Object.fromEntries(others.map(({ pid }, place) => [`worker ${place + 2}`, pid]))
+  const pids = { ...setup.pids, worker: worker.pid, ...further, aggregator: aggregator.pid }
   try {
     let from = 0
     let subscriptions: string[] = []
@@ -156,12 +165,14 @@ export async function oneRun(
      group by v.status order by v.status`,
     [subscriptions],
   )
-  const invoices = rows.reduce((sum, row) => sum + Number(row.invoices), 0)
+  const sumOf = (all: typeof rows, name: 'invoices' | 'lines') => all.reduce((sum, row) => sum + Number(row[name]), 0)
+  const closed = rows.filter(({ status }) => status !== 'OPEN')
+  const invoices = sumOf(rows, 'invoices')
   return {
     customers,
     invoices,
     statuses: rows.map(row => `${row.invoices} ${row.status}`).join(', '),
-    lines: rows.reduce((sum, row) => sum + Number(row.lines), 0),
+    lines: sumOf(closed, 'lines') / sumOf(closed, 'invoices'),
     seconds,
     costs: count(invoices),
     workerMiB: peakMemoryMiB(worker.pid),
@@ -197,7 +208,7 @@ export const shown = (costs: Costs): string =>
 function printRun({ customers, invoices, statuses, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
   const { pieceMs, bytes, collections, minutes } = beside
   console.log(
-    `${customers} customers, ${invoices} invoices (${statuses}) of ${(lines / invoices).toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
+    `${customers} customers, ${invoices} invoices (${statuses}) of ${lines.toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
   )
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `

@@ -20,7 +20,7 @@ import { seriesOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { zoneNamed } from '../document/invoice-dates.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
-import { replaceLinesOfMany } from '../lines/store-lines.ts'
+import { linesToStore, replaceLinesOfMany } from '../lines/store-lines.ts'
 import { takeNumbers } from '../repository.ts'
 import { INVOICE, INVOICE_CHARGES } from '../settlement/funds.ts'
 import { isCreditNote } from '../settlement/settlement.ts'
@@ -99,7 +99,7 @@ const insertInvoices = (uow: Uow, rows: readonly InvoiceRow[]): Promise<void> =>
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
   const changed = all.flatMap(({ stored, row, lines }) =>
-    lines === null ? [] : [{ invoiceId: row.id, fresh: stored === null, lines }],
+    lines === null ? [] : [{ invoiceId: row.id, fresh: stored === null, lines: linesToStore(row, lines) }],
   )
   await replaceLinesOfMany(uow, changed)
 }

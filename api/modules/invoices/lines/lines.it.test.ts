@@ -33,17 +33,26 @@ afterAll(async () => {
 
 const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))
 
-/** The DRAFT of March: its usage, and April in advance. */
-async function draftOfMarch(): Promise<InvoiceView> {
-  setTime('2026-03-10T00:00:00Z')
-  const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
-  setTime('2026-04-01T01:00:00Z')
-  await runBilling({ database: api.database, usage }, tenant.tenant, billed.subscriptionId)
-  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&statuses[]=DRAFT&include_lines=true`
+/** The invoice of March, whose usage it bills with April in advance, in this status. */
+async function invoiceOfMarch(subscriptionId: string, status: 'OPEN' | 'DRAFT'): Promise<InvoiceView> {
+  await runBilling({ database: api.database, usage }, tenant.tenant, subscriptionId)
+  const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&statuses[]=${status}&include_lines=true`
   const { data } = await succeed(tenant, 'GET', url)
   const found = (data as InvoiceView[]).find(({ periods }) => (periods ?? []).length === 2)
-  if (!found) throw new Error('the DRAFT of March has two periods')
+  if (!found) throw new Error(`the ${status} of March has two periods`)
   return found
+}
+
+async function soldInMarch(): Promise<string> {
+  setTime('2026-03-10T00:00:00Z')
+  const { subscriptionId } = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
+  return subscriptionId
+}
+
+async function draftOfMarch(): Promise<InvoiceView> {
+  const subscriptionId = await soldInMarch()
+  setTime('2026-04-01T01:00:00Z')
+  return await invoiceOfMarch(subscriptionId, 'DRAFT')
 }
 
 const rowsOf = (id: Id<'invo'>, of = tenant): Promise<InvoiceLineRow[]> =>
@@ -74,6 +83,18 @@ describe('the rows of an invoice', () => {
     for (const row of rows)
       for (const name of ['pricing_plan_schedule_id', 'product_id', 'product_item_id', 'pricing_id'] as const)
         expect(row[name], name).toMatch(/^[a-z]{4}_/)
+  })
+
+  test('are what it charges in advance while it is OPEN, and all its lines from then on', async () => {
+    const subscriptionId = await soldInMarch()
+    const open = await invoiceOfMarch(subscriptionId, 'OPEN')
+    expect(shownLines(open)).toHaveLength(2)
+    const id = idOf('invo', open.id)
+    expect((await rowsOf(id)).map(row => row.source['in_advance'])).toEqual([true])
+    setTime('2026-04-01T01:00:00Z')
+    const draft = await invoiceOfMarch(subscriptionId, 'DRAFT')
+    expect(draft.id).toBe(open.id)
+    expect((await rowsOf(id)).map(row => row.line_id)).toEqual(shownLines(draft).map(line => line.id))
   })
 
   test('are replaced while it is a DRAFT, and neither changed, added nor removed once it is FINAL', async () => {

@@ -4,6 +4,7 @@ import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { InvoiceRow } from '../table.ts'
 import { type InvoiceLineRow, invoiceLines, type LineValues } from './table.ts'
 
 const of = (uow: ReadUow, invoiceId: Id<'invo'>) =>
@@ -12,6 +13,17 @@ const of = (uow: ReadUow, invoiceId: Id<'invo'>) =>
 /** The lines of an invoice in their order. */
 export const linesOfInvoice = (uow: ReadUow, invoiceId: Id<'invo'>): Promise<InvoiceLineRow[]> =>
   uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
+
+/**
+ * The lines of an invoice that become rows. While it is OPEN those are what other invoices of the subscription read: what it charges in
+ * advance, and what it deducts. It is computed again whenever its usage moves, and all its lines are in its content; once it is not OPEN,
+ * each is a row.
+ */
+export const linesToStore = (
+  { status }: Pick<InvoiceRow, 'status'>,
+  lines: readonly LineValues[],
+): readonly LineValues[] =>
+  status === 'OPEN' ? lines.filter(({ kind, source }) => kind === 'DISCOUNT' || source['in_advance'] === true) : lines
 
 /** The new lines of an invoice. */
 export type LinesOf = { readonly invoiceId: string; readonly fresh: boolean; readonly lines: readonly LineValues[] }

@@ -7,8 +7,8 @@ export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLE
 export type LineKind = (typeof LINE_KINDS)[number]
 
 /**
- * The lines of invoices, one row each; rewritten with an invoice that is OPEN or DRAFT and frozen with one that is
- * FINAL.
+ * The lines of invoices, one row each: of one that is OPEN what others read of it (`linesToStore`), of all others every line. Rewritten
+ * with an invoice that is OPEN or DRAFT and frozen with one that is FINAL.
  */
 export const invoiceLines = pgTable('invoice_lines', {
   platform_id: text().notNull(),
