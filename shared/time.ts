@@ -27,6 +27,21 @@ export function intersect(a: Interval, b: Interval): Interval | null {
   return start < end ? interval(instantOf(start), instantOf(end)) : null
 }
 
+/** These times without those of `taken`, in order. */
+export function without(times: readonly Interval[], taken: readonly Interval[]): Interval[] {
+  return taken.reduce<Interval[]>(
+    (left, { start, end }) =>
+      left.flatMap(time => {
+        if (end <= time.start || time.end <= start) return [time]
+        return [
+          ...(time.start < start ? [interval(time.start, start)] : []),
+          ...(end < time.end ? [interval(end, time.end)] : []),
+        ]
+      }),
+    [...times],
+  )
+}
+
 // Date, time, optional fraction (any length, truncated), and an offset that must be there: Z or ±hh:mm.
 const TIMESTAMP =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/

@@ -1,6 +1,6 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { type Instant, intersect } from '../../time.ts'
+import { type Instant, intersect, interval, without } from '../../time.ts'
 import { type Fraction, fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
@@ -218,20 +218,21 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
     { now: lines, before: billedBefore },
   ).now
 
-/** The part of a period for which earlier invoices reached its minimum: the longest, which came last. */
+/**
+ * The days that are left of those for which earlier invoices reached a minimum. What was paid for days that a pause or an end takes out
+ * later is not given back, and counts for no other days.
+ */
 function partReached(
   reached: readonly MinimumBefore[],
   period: LinePeriod,
   context: StepContext,
 ): { readonly period: LinePeriod; readonly context: StepContext } {
   const parts = reached.flatMap(({ part }) => part ?? [])
-  const [part] = parts.toSorted((a, b) => b.end - a.end || a.pauses.length - b.pauses.length)
-  const { start, end } = period.service
-  if (part === undefined || parts.length < reached.length || part.end > end) return { period, context }
-  return {
-    period: { ...period, service: { start, end: part.end } },
-    context: { ...context, pauses: part.pauses },
-  }
+  if (parts.length < reached.length) return { period, context }
+  const { start } = period.service
+  const times = parts.flatMap(({ end, pauses }) => without([interval(start, end)], pauses))
+  const open = reached.length === 0 ? [] : without([period.service], times)
+  return { period, context: { ...context, pauses: [...context.pauses, ...without(open, context.pauses)] } }
 }
 
 /** What earlier invoices added to reach the minimum of these lines. */

@@ -1,12 +1,12 @@
 // Billing periods that were charged ahead in part: what is left to charge of them, and what was charged (semantics 4.1, 4.4). Pure.
 import { localDays } from '../../../../shared/billing/local-days.ts'
 import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
-import type { Instant } from '../../../../shared/time.ts'
+import { type Instant, intersect, without } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { type Charge, chargeOf, isChargedByDays, keyOf } from './charge.ts'
-import { type PaidCharge, paidDays, paidInParts, partsIn, REST, without } from './paid-parts.ts'
+import { type PaidCharge, paidDays, paidInParts, partsIn, REST } from './paid-parts.ts'
 import { seatsLeft, seatsPaidInParts } from './seat-charges.ts'
 
 /**
@@ -58,23 +58,35 @@ export function chargedInParts(
   return paid?.some(isOpen) ? paid : null
 }
 
-/** The charges of a period that was charged in part, as they were charged. */
+/** The charges of a period that was charged in part, for those of the days they paid for that are left of it. */
 export function paidByParts(
   term: PriceTerm,
   calendar: PriceCalendar,
   whole: BillingPeriod,
   paid: readonly PaidCharge[],
 ): Charge[] {
-  if (term.seatChanges !== null)
-    return seatsPaidInParts({ calendar, byDefault: seatsByDefault(term.config) }, whole, paid).map(each =>
+  if (term.seatChanges !== null) {
+    const left = paid.flatMap(each => leftOfPaid(each, calendar, whole) ?? [])
+    return seatsPaidInParts({ calendar, byDefault: seatsByDefault(term.config) }, whole, left).map(each =>
       chargeOf(term, calendar, { period: whole, ...each }),
     )
+  }
+  const { zone } = calendar.billingGrid
   let before = 0
-  return paid.flatMap(({ key, service, paused }) => {
-    const coveredDays = paidDays({ service, paused }, calendar.billingGrid.zone)
-    if (coveredDays <= 0) return []
+  return paid.flatMap(each => {
     const rest = { paidDays: before }
-    before += coveredDays
-    return [chargeOf(term, calendar, { period: { ...whole, coveredDays }, service, key, rest })]
+    before += paidDays(each, zone)
+    const left = leftOfPaid(each, calendar, whole)
+    const coveredDays = left ? paidDays(left, zone) : 0
+    if (!left || coveredDays <= 0) return []
+    return [chargeOf(term, calendar, { period: { ...whole, coveredDays }, service: left.service, key: each.key, rest })]
   })
+}
+
+/** What is left of the time that a charge paid for; null where nothing is. */
+function leftOfPaid(paid: PaidCharge, { pauses }: PriceCalendar, { covered }: BillingPeriod): PaidCharge | null {
+  const service = intersect(paid.service, covered)
+  if (!service) return null
+  const paused = [...paid.paused, ...without(pauses, paid.paused)].flatMap(each => intersect(each, service) ?? [])
+  return { ...paid, service, paused }
 }

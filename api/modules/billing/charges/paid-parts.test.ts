@@ -3,11 +3,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
-import { instantOf, interval } from '../../../../shared/time.ts'
+import { instantOf, interval, without } from '../../../../shared/time.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, exampleInputs, exampleInvoice, recurring } from '../testing/example-inputs.ts'
-import { isPart, type PaidPart, partsIn, segmentsOf, textOfPart, without } from './paid-parts.ts'
+import { isPart, type PaidPart, partsIn, segmentsOf, textOfPart } from './paid-parts.ts'
 
 type Inactive = BillingInputs['subscription']['inactive_periods'][number]
 /** What is known when an invoice becomes FINAL: how the subscription ends or is paused, and how its schedule ends. */
@@ -103,6 +103,74 @@ describe('a fee ahead is charged for the days that come back', () => {
     ],
   ])('%s', (_name, items, known, expected) => {
     expect(bills(items, known)).toEqual(expected)
+  })
+})
+
+const SEATS = {
+  item: { model_type: 'PER_SEAT' as const },
+  config: { pricing_type: 'FLAT' as const, billing_in_advance: true },
+  bands: [{ amount: { quantity: '62', currency: 'EUR' } }],
+}
+const minimum = (quantity: string): Partial<Example> => ({
+  schedules: [{ commitment: { pricing_item_configs: [{ ids: ['config0'], amount: { quantity, currency: 'EUR' } }] } }],
+})
+/** Billed with a minimum of 31.00 a month. */
+const withMinimum = (known: readonly Known[], inputs: Partial<BillingInputs> = {}): string[] =>
+  bills([SEATS], known, { ...minimum('31'), inputs })
+
+test('a minimum of a fee ahead is charged for the days that come back, whatever was charged for others that go', () => {
+  const known = [paused('2026-05-11', '2026-05-21'), paused('2026-05-21', '2026-05-31')]
+  // 1.00 a day and a minimum of 1.50 a day: ten days come back. June is paid whole.
+  expect(bills([fee('31')], known, minimum('46.50'))).toEqual(['31.5', '61.5'])
+})
+
+describe('a minimum of seats that no one has, paid ahead,', () => {
+  test.each<[string, Known[], string[]]>([
+    ['is not given back for a pause that comes later', [runs, paused('2026-05-11', '2026-05-21')], ['31', '31']],
+    [
+      'nor where the end of its schedule was known',
+      [{ until: '2026-05-30T00:00:00Z' }, { until: '2026-05-30T00:00:00Z', ...paused('2026-05-11', '2026-05-21') }],
+      ['29', '0'],
+    ],
+    ['nor for an end that comes later', [runs, cancelled('2026-05-20')], ['31', '0']],
+    [
+      'is charged for the days that come back',
+      [paused('2026-05-11', '2026-05-31'), paused('2026-05-11', '2026-05-21')],
+      ['11', '41'],
+    ],
+    ['is charged for the days that UNDO gives back', [cancelled('2026-05-20'), runs], ['19', '43']],
+    [
+      'is charged for those that come back, also where others go',
+      [paused('2026-05-11', '2026-05-21'), paused('2026-05-21', '2026-05-31')],
+      ['21', '41'],
+    ],
+    [
+      'is charged for those that come back, also where the end comes nearer',
+      [paused('2026-05-11', '2026-05-16'), cancelled('2026-05-26')],
+      ['26', '5'],
+    ],
+  ])('%s', (_name, known, expected) => {
+    expect(withMinimum(known)).toEqual(expected)
+  })
+})
+
+describe('seats that come into a period whose minimum was paid ahead', () => {
+  const from = (day: string) => ({ seats: [{ product_item_id: 'item0', start_at: `${day}T00:00:00Z`, end_at: null }] })
+
+  test('count towards the minimum of the days that are left, once a pause takes some', () => {
+    // 21 days are left. A seat for the last of them is 2.00, and May was paid; June has the seat.
+    expect(withMinimum([runs, paused('2026-05-11', '2026-05-21')], from('2026-05-31'))).toEqual(['31', '62'])
+    // A seat for the last ten days before a pause of the others is 20.00 of the 21.00 for these days.
+    expect(withMinimum([runs, paused('2026-05-11', '2026-05-21')], from('2026-05-22'))).toEqual(['31', '62'])
+    // From 2 May on it is 20 days: 40.00, of which 21.00 were paid as the minimum of these days.
+    expect(withMinimum([runs, paused('2026-05-11', '2026-05-21')], from('2026-05-02'))).toEqual(['31', '81'])
+  })
+
+  test('are one charge to its end, whatever was paused when no one had one', () => {
+    // 26 days are 26.00, of which 16.00 were charged: 10.00 are missing, or 2.00 where a seat of 8.00 counts.
+    const known = [paused('2026-05-06', '2026-05-21'), paused('2026-05-06', '2026-05-11')]
+    expect(withMinimum(known)).toEqual(['16', '41'])
+    expect(withMinimum(known, from('2026-05-28'))).toEqual(['16', '72'])
   })
 })
 

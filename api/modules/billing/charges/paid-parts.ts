@@ -126,18 +126,3 @@ const paysFor = ({ service, paused }: PaidCharge, time: Interval): boolean =>
 /** The local days that a charge paid for. */
 export const paidDays = ({ service, paused }: Pick<PaidCharge, 'service' | 'paused'>, zone: Zone): number =>
   paused.reduce((days, pause) => days - localDays(pause, zone), localDays(service, zone))
-
-/** These times without those of `taken`, in order. */
-export function without(times: readonly Interval[], taken: readonly Interval[]): Interval[] {
-  return taken.reduce<Interval[]>(
-    (left, { start, end }) =>
-      left.flatMap(time => {
-        if (end <= time.start || time.end <= start) return [time]
-        return [
-          ...(time.start < start ? [interval(time.start, start)] : []),
-          ...(end < time.end ? [interval(end, time.end)] : []),
-        ]
-      }),
-    [...times],
-  )
-}

@@ -16,6 +16,8 @@ export type Entry = {
   readonly parts: readonly Part[]
   /** Of late usage: what was billed of the period before, and null of anything else. */
   readonly before: number | null
+  /** Of no seats, as an earlier invoice had it: no coupon counts it, but the minimum may have grown. */
+  readonly isAgain: boolean
 }
 
 type Ahead = {
@@ -38,9 +40,11 @@ export type ChargedPart = {
 export type Books = {
   /** By price, phase and start. */
   readonly charged: Map<string, ChargedPart[]>
+  /** The periods of no seats. */
+  readonly empty: Set<string>
   readonly ahead: Ahead[]
-  /** Of a period, the net of its charges and what was added to reach its minimum. */
-  readonly periods: Map<string, { net: number; added: number; end: number; days: number }>
+  /** Of a period: what was left of its charges, and the days for which its minimum was reached. */
+  readonly periods: Map<string, { readonly charged: Pick<Part, 'days' | 'cents'>[]; readonly reached: Set<number> }>
   /** Of closed usage: what was counted and charged. */
   readonly usage: Map<
     string,
@@ -52,6 +56,7 @@ export type Books = {
 
 export const emptyBooks = (): Books => ({
   charged: new Map(),
+  empty: new Set(),
   ahead: [],
   periods: new Map(),
   usage: new Map(),

@@ -14,7 +14,7 @@ type On = {
 }
 
 const NOWHEN: Span = { start: 0, end: 0 }
-const sumOf = (parts: readonly Part[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
+const sumOf = (parts: readonly Pick<Part, 'cents'>[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
 const partOf = (cents: number, percentage: number): number => rounded(ratio(cents * percentage, 100))
 
 type Counting = { readonly phase: Phase; readonly coupon: Coupon }
@@ -71,7 +71,7 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   const period = spansOf(story, closing.known, story.billing, time, phase.start + 1).at(-1)
   const withPeriod = period !== undefined && dayOf(period.start, story.zone) === begins
   if (cutoff < (withPeriod ? period.start : phase.start)) return false
-  const charges = entries.filter(({ before }) => before === null)
+  const charges = entries.filter(({ before, isAgain }) => before === null && !isAgain)
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = `${coupon.id} ${phase.id}`
@@ -119,31 +119,29 @@ function take(parts: readonly Part[], amount: number, [over, under]: readonly [n
     part.cents -= down + Math.floor(left / parts.length) + (place < left % parts.length ? 1 : 0)
 }
 
-/** What is missing of the minimum of a period, after what earlier invoices charged of it. */
+/**
+ * What is missing of the minimum of a period, after what earlier invoices charged of it: of the days that are left, as what was paid for
+ * days that are gone is not given back.
+ */
 function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
   if (price.minimum === null && !price.second) return null
   const of = `${price.id} ${phase.id}`
   const key = `${of} ${period.start}`
-  const sofar = books.periods.get(key) ?? { net: 0, added: 0, end: period.end, days: period.charged }
-  books.periods.set(key, sofar)
+  const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }
+  books.periods.set(key, { charged, reached })
   const days = chargedDays(story, closing, period)
-  // Days that were left out come back, and with them their part of the minimum.
-  if (sofar.end <= period.end && sofar.days <= period.charged) {
-    sofar.end = period.end
-    sofar.days = period.charged
-  }
-  // A rise of seats in a period that was paid ahead and then cut short or paused: the rules do not say what its minimum is.
-  if (sofar.end !== period.end || sofar.days !== period.charged) {
-    lines.add('COMMITMENT', of, period, Number.NaN)
-    return { span: period, days, cents: Number.NaN }
-  }
-  sofar.net += sumOf(parts)
+  // The model leaves open what part of a charge counts of which some days are gone.
+  const isOpen = charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
+  const before = isOpen ? Number.NaN : sumOf(charged)
   // Of two minimums of the same lines, what the one adds counts towards the other, so that the larger is owed.
-  const [owed = 0] = [price.minimum ?? 0, price.second?.cents ?? 0]
-    .map(minimum => rounded(ratio(minimum * period.charged, period.fullDays)))
-    .toSorted((a, b) => b - a)
-  const missing = Math.max(0, owed - sofar.net) - sofar.added
-  sofar.added += missing
+  const owed = (count: number): number =>
+    Math.max(
+      ...[price.minimum ?? 0, price.second?.cents ?? 0].map(cents => rounded(ratio(cents * count, period.fullDays))),
+    )
+  const added = Math.max(0, owed(days.filter(day => reached.has(day)).length) - before)
+  const missing = Math.max(0, owed(days.length) - before - sumOf(parts)) - added
+  charged.push(...parts.map(part => ({ ...part })))
+  for (const day of days) reached.add(day)
   lines.add('COMMITMENT', of, period, missing)
   return { span: period, days, cents: missing }
 }

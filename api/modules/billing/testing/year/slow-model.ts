@@ -6,6 +6,7 @@ import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
 import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
 import { applyClauses } from './slow-clauses.ts'
 import { leftOut, paysFor } from './slow-parts.ts'
+import { usagePrice } from './slow-usage.ts'
 import type { Phase, Price, Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
@@ -123,27 +124,28 @@ class Invoice {
   private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {
     const key = `${price.id} ${phase.id} ${period.start}`
     const known = this.books.charged.get(key)
-    if (!known && !(scan.start <= period.start && period.start < scan.end)) return
+    const isNear = scan.start <= period.start && period.start < scan.end
+    if (!known && !isNear) return
     const charged = known ?? []
     this.books.charged.set(key, charged)
     const { pauses } = this.closing.known
-    const open = leftOut(period, {
-      charged,
-      now: pauses,
-      isNear: scan.start <= period.start && period.start < scan.end,
-    })
-    // No seats are no charge, of which no part can be left out: the rules do not say what the minimum of such a period is.
-    if (open && charged.some(({ seats }) => seats === 0))
-      this.lines.add('COMMITMENT', `${price.id} ${phase.id}`, period, Number.NaN)
+    const open = leftOut(period, { charged, now: pauses })
     const due: { span: Span; cents: number }[] = []
+    let isEmpty = true
     for (const time of open ? open.times(price.kind === 'SEATS' ? [] : pauses) : [period]) {
       const paying = charged.filter(each => open === null || paysFor(each, time, pauses))
       const isRest = open !== null && paying.length === 0
       if (isRest && time.start >= scan.end) continue
-      for (const part of this.unpaid(price, time, paying))
+      for (const part of this.unpaid(price, time, paying)) {
+        // No seats are no charge, but the minimum of the period is due where it begins.
+        if (part.seats === 0 && !isNear) continue
+        isEmpty &&= part.seats === 0
         due.push(...this.part({ price, period, charged, isRest }, part))
+      }
     }
-    if (due.length > 0) this.entry(phase, price, period, due)
+    if (due.length === 0) return
+    this.entry(phase, price, period, due, isEmpty && this.books.empty.has(key))
+    if (isEmpty) this.books.empty.add(key)
   }
 
   /** What is not paid for of a time that the same charges are for. */
@@ -166,7 +168,7 @@ class Invoice {
     // The parts of a fee sum to the rounded whole.
     const before = isSeats ? 0 : charged.reduce((sum, each) => sum + each.days, 0)
     const worth = (all: number): number => rounded(this.worth(price, more, all, period))
-    charged.push({ at, end, seats, days, pauses: this.closing.known.pauses, isRest })
+    if (seats > 0) charged.push({ at, end, seats, days, pauses: this.closing.known.pauses, isRest })
     return [{ span, cents: worth(before + days) - worth(before) }]
   }
 
@@ -228,9 +230,10 @@ class Invoice {
     price: Price,
     period: Period,
     parts: readonly { readonly span: Span; readonly cents: number }[],
+    isAgain = false,
   ): void {
     const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span) }))
-    this.entries.push({ phase, price, period, parts: charged, before: null })
+    this.entries.push({ phase, price, period, parts: charged, before: null, isAgain })
   }
 
   /** What has arrived by now of what was used in a time. */
@@ -267,7 +270,14 @@ class Invoice {
       unit.quantity = quantity
       unit.cents = value
       const { phase, price, period } = unit
-      late.push({ phase, price, period, parts: [{ span: period, days: [], cents: value - before }], before })
+      late.push({
+        phase,
+        price,
+        period,
+        parts: [{ span: period, days: [], cents: value - before }],
+        before,
+        isAgain: false,
+      })
     }
     return late
   }
@@ -291,11 +301,4 @@ class Invoice {
       }
     }
   }
-}
-
-/** In cents: one price, or two tiers. */
-function usagePrice({ amount, above }: Price, quantity: Ratio): number {
-  const rest = above ? plus(quantity, ratio(-above.quantity, 1)) : ratio(0, 1)
-  if (!above || rest[0] <= 0n) return rounded(times(quantity, cents(amount)))
-  return rounded(plus(cents(above.quantity * amount), times(rest, cents(above.amount))))
 }

@@ -25,19 +25,14 @@ export const paysFor = (charged: ChargedPart, { start, end }: Span, now: readonl
   charged.at <= start && end <= charged.end && !resumed(charged, now).some(each => each.start < end && start < each.end)
 
 /**
- * `isNear`: of an invoice in whose time the period starts; any other knows nothing of a charge of no seats. Null where the charges are for the whole period; otherwise what cuts it into times that
- * the same charges are for.
+ * Null where the charges are for the whole period; otherwise what cuts it into times that the same charges are for. No seats are no
+ * charge: `charged` has none.
  */
 export function leftOut(
   period: Span,
-  {
-    charged,
-    now,
-    isNear,
-  }: { readonly charged: readonly ChargedPart[]; readonly now: readonly Span[]; readonly isNear: boolean },
+  { charged, now }: { readonly charged: readonly ChargedPart[]; readonly now: readonly Span[] },
 ) {
-  const some = charged.filter(({ seats }) => seats > 0 || isNear)
-  const open = some.some(each => each.isRest || each.end < period.end || resumed(each, now).length > 0)
+  const open = charged.some(each => each.isRest || each.end < period.end || resumed(each, now).length > 0)
   if (!open) return null
   const edges = charged.flatMap(each => [
     each.at,
