@@ -96,7 +96,7 @@ export const withTaken = (
           const quantity = decimal(amountType === 'INCLUDING_TAX' ? by.gross : by.net)
           return {
             time: timeOf(by, billed),
-            amount: quantity.minus(givenBackOf({ quantity, by }, discount, givenBack, rounded)),
+            amount: quantity.minus(givenBackOf({ quantity, by, beside: own }, discount, givenBack, rounded)),
           }
         })
         return taken.length === 0 ? discount : { ...discount, taken }

@@ -57,21 +57,28 @@ type Taken = {
 
 type Rounded = { readonly currency: string; readonly rounding: RoundingMode }
 
+/** A price of seats has several charges in a period. */
+const isIn = ({ start, end }: Interval, [from, until]: Taken['by']['service']): boolean => from <= start && end <= until
+
 /**
  * What is given back of the amount that a discount took off charges of one period: the refunded share of it, as far as it is of
- * charges that are refunded.
+ * charges that are refunded. `beside`: what it took otherwise. A charge of the first part of a period is also in the time of what it took
+ * off the rest.
  */
 export function givenBackOf(
-  { quantity, by }: Taken,
+  { quantity, by, beside }: Taken & { readonly beside: readonly Taken['by'][] },
   { of: target, scheduleId }: Discount,
   all: readonly GivenBack[],
   { currency, rounding }: Rounded,
 ): Decimal {
+  const [from, until] = by.service
+  const narrower = beside.filter(
+    ({ service: [start, end] }) => from <= start && end <= until && end - start < until - from,
+  )
   const own = all.filter(
-    ({ of, service: { start, end } }) =>
-      // A price of seats has several charges in a period.
-      by.service[0] <= start &&
-      end <= by.service[1] &&
+    ({ of, service }) =>
+      isIn(service, by.service) &&
+      !narrower.some(each => isIn(service, each.service)) &&
       of.scheduleId === scheduleId &&
       (target === null || target.ids.includes(of[LEVEL_SCOPES[target.level]] ?? '')) &&
       CLAUSE_LEVELS.every(level => by.of[level] === null || by.of[level] === of[LEVEL_SCOPES[level]]),
