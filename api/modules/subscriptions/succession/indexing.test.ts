@@ -62,6 +62,41 @@ describe('what is indexed', () => {
   })
 })
 
+describe('prices by currency and billing period', () => {
+  const bands = (quantity: string) => [{ amount: eur(quantity) }]
+  const MONTH = { type: 'MONTH', value: 1 } as const
+  const varied = {
+    id: 'v',
+    configs: [],
+    pricing_currency_configs: [
+      { currency: 'EUR', configs: [{ id: 'e', bands: bands('10') }] },
+      {
+        currency: 'USD',
+        billing_period_configs: [{ billing_period: MONTH, configs: [{ id: 'u', bands: bands('20') }] }],
+      },
+    ],
+  } as unknown as PricingItem
+  const sold = [{ id: 'P', items: [varied] }]
+  const amounts = (indexing: Indexing) =>
+    indexedOverrides(sold, indexing).flatMap(({ items }) =>
+      items.flatMap(({ configs }) =>
+        configs.map(config => [config.original_pricing_item_config_id, config.bands?.[0]?.amount?.quantity]),
+      ),
+    )
+
+  test.each<[string, Indexing, string[][]]>([
+    [
+      'are all indexed',
+      { indexing_settings: five },
+      [
+        ['e', '10.5'],
+        ['u', '21'],
+      ],
+    ],
+    ['are targets too', { pricing_item_configs: [{ id: 'u', indexing_settings: five }] }, [['u', '21']]],
+  ])('%s', (_title, indexing, expected) => expect(amounts(indexing)).toEqual(expected))
+})
+
 test.each<[Indexing, string, string]>([
   [{ pricings: [{ id: 'other', indexing_settings: five }] }, 'pricings.0.id', 'RESOURCE_NOT_FOUND'],
   [{ pricing_items: [{ id: 'P', indexing_settings: five }] }, 'pricing_items.0.id', 'RESOURCE_NOT_FOUND'],

@@ -4,6 +4,7 @@ import { type Decimal, decimal, HUNDRED, plain, roundHalfUp } from '../../../../
 import { AppError } from '../../../../shared/errors.ts'
 import { DecimalText, IdText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 import type { PricingBand, PricingItem } from '../../catalog/pricing-plans/schema.ts'
+import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { GivenOverride } from '../overrides/schema.ts'
 
 /** Places after the point that amounts have at most. */
@@ -64,7 +65,7 @@ export function indexedOverrides(sold: readonly Sold[], indexing: Indexing): Giv
     settings === null ? common : (ids.map(id => settings.get(id)).find(found => found !== undefined) ?? null)
   return sold.flatMap(pricing => {
     const items = pricing.items.flatMap(item => {
-      const configs = item.configs.flatMap(config => {
+      const configs = allConfigs(item).flatMap(config => {
         const by = settingsOf([config.id, item.id, pricing.id])
         const bands = by && config.bands.map(band => indexedBand(band, by))
         return bands && config.bands.some(hasAmount) ? [{ original_pricing_item_config_id: config.id, bands }] : []
@@ -81,7 +82,7 @@ function targetsOf(sold: readonly Sold[], indexing: Indexing): ReadonlyMap<strin
   const known: Readonly<Record<List, ReadonlySet<string>>> = {
     pricings: new Set(sold.map(({ id }) => id)),
     pricing_items: new Set(items.map(({ id }) => id)),
-    pricing_item_configs: new Set(items.flatMap(item => item.configs.map(({ id }) => id))),
+    pricing_item_configs: new Set(items.flatMap(item => allConfigs(item).map(({ id }) => id))),
   }
   const found = new Map<string, IndexingSettings>()
   for (const list of LISTS)

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
 
 let api: ApiHarness
@@ -134,6 +135,77 @@ describe('copy', () => {
       '0.017',
       '0.0187',
     ])
+  })
+
+  describe('indexes', () => {
+    const MONTH = { type: 'MONTH', value: 1 }
+    const band = (quantity: string, currency = 'EUR') => ({ amount: { quantity, currency } })
+    const euros = async (id: string) => {
+      const url = `${PATH}/${id}?include_combined_pricing_plan_version=true`
+      const [category] = (await succeed(tenant, 'GET', url))['combined_pricing_plan_version'].pricing_categories
+      return category.pricings[0].items[0]
+    }
+    /** A schedule to 1 June on a plan with one price, and the copy of it. */
+    async function copied(price: object, indexing_settings: object) {
+      const item = await tenant.seed.make(productItemResource)
+      const plan = await succeed(tenant, 'POST', '/v1/pricing-plans', { reference: tenant.seed.unique('plan') })
+      const own = await succeed(tenant, 'POST', '/v1/pricing-plan-versions', { pricing_plan_id: plan['id'] })
+      await succeed(tenant, 'POST', '/v1/pricings', {
+        pricing_plan_version_id: own['id'],
+        product_ids: [item['product_id']],
+        items: [{ product_item_ids: [item['id']], ...price }],
+      })
+      await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${own['id']}`, { status: 'ACTIVE' })
+      const { schedule } = await scheduled({ end_at: '2026-06-01T00:00:00Z', pricing_plan_version_id: own['id'] })
+      const { status, body } = await copy(schedule, { indexing_settings })
+      expect(status, JSON.stringify(body)).toBe(201)
+      await succeed(tenant, 'POST', `${PATH}/${body['id']}/activate`)
+      return body['id']
+    }
+
+    test.each<[string, object, string]>([
+      ['0.0125', { percentage: '3.5', rounding_mode: 'PRESERVE_SCALE' }, '0.0129'],
+      ['0.0125', { percentage: '3.5', rounding_mode: 'DECIMALS', number_of_decimals: 2 }, '0.01'],
+      ['0.0125', { percentage: '3.5' }, '0.0129375'],
+      // The places as they were given, zeros at the end too: 2.525.
+      ['2.50', { percentage: '1', rounding_mode: 'PRESERVE_SCALE' }, '2.53'],
+      ['100', { percentage: '-2.5', rounding_mode: 'PRESERVE_SCALE' }, '98'],
+      ['100', { percentage: '2.5', rounding_mode: 'DECIMALS', number_of_decimals: 0 }, '103'],
+    ])('%s by %j to %s', async (quantity, settings, expected) => {
+      const configs = [{ pricing_type: 'FLAT', bands: [band(quantity)] }]
+      expect((await euros(await copied({ configs }, settings))).configs[0].bands[0].amount.quantity).toBe(expected)
+    })
+
+    test('for a migration within the plan too, which takes no indexing of its own', async () => {
+      const configs = [{ pricing_type: 'FLAT', bands: [band('0.0125')] }]
+      const indexed = await copied({ configs }, { percentage: '3.5', rounding_mode: 'PRESERVE_SCALE' })
+      const { pricing_plan_version_id: from, pricing_plan_id } = await succeed(tenant, 'GET', `${PATH}/${indexed}`)
+      const made = { pricing_plan_id, copied_from_pricing_plan_version_id: from }
+      const { id: next } = await succeed(tenant, 'POST', '/v1/pricing-plan-versions', made)
+      await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${next}`, { status: 'ACTIVE' })
+      const body = { pricing_plan_version_id: next, start_at: '2026-09-01T00:00:00Z' }
+      const migrate = (more: object) =>
+        tenant.call('POST', `${PATH}/${indexed}/migrate?set_previous_end_at=true`, { ...body, ...more })
+      expect((await migrate({ indexing_settings: { percentage: '3.5' } })).body).toEqual(refusal('indexing_settings'))
+      const moved = await migrate({})
+      expect(moved.status, JSON.stringify(moved.body)).toBe(201)
+      expect((await euros(moved.body['id'])).configs[0].bands[0].amount.quantity).toBe('0.0129')
+    })
+
+    test('each price of a plan that has several by currency and billing period', async () => {
+      const price = (quantity: string, currency?: string) => [
+        { pricing_type: 'FLAT', bands: [band(quantity, currency)] },
+      ]
+      const pricing_currency_configs = [
+        { currency: 'EUR', configs: price('10') },
+        { currency: 'USD', billing_period_configs: [{ billing_period: MONTH, configs: price('20', 'USD') }] },
+      ]
+      const item = await euros(await copied({ pricing_currency_configs }, { percentage: '5' }))
+      expect(item.pricing_currency_configs).toMatchObject([
+        { configs: [{ bands: [band('10.5')] }] },
+        { billing_period_configs: [{ configs: [{ bands: [band('21', 'USD')] }] }] },
+      ])
+    })
   })
 
   test('refuses what it does not do, by name', async () => {
