@@ -6,7 +6,7 @@ import { asSystem, type Database } from '../../shared/database/database.ts'
 import { createFailpoints } from '../../shared/failpoint.ts'
 import { silentLogger } from '../../shared/process/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { loginOf, openTestDatabase } from '../../shared/testing/database-logins.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
 import type { Instant } from '../../shared/time.ts'
 import { expireKeys } from '../http/idempotency/expire-idempotency-keys.ts'
 import {
@@ -31,6 +31,7 @@ import {
 } from '../modules/subscriptions/testing/seed-subscription.ts'
 import { catalogOf } from '../testing/catalog.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../testing/harness.ts'
+import { openWorkerDatabase } from '../testing/worker.ts'
 import { startOutboxRelay } from '../workers/outbox-relay.ts'
 import { prepareJobSchema } from './job-schema.ts'
 import { createWorkerMetrics } from './metrics.ts'
@@ -45,13 +46,7 @@ const metrics = createWorkerMetrics(new Registry())
 beforeAll(async () => {
   api = await startOwnApi()
   tenant = api.tenants.aTest
-  worker = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 6,
-  })
+  worker = await openWorkerDatabase(api, 6)
   // Several workers start at once, and a second start finds it done.
   await Promise.all([1, 2, 3].map(() => prepareJobSchema(api.databaseUrl)))
 })

@@ -1,23 +1,18 @@
 // An action ends once, wherever it is left: by its caller's repeat, by the worker, and never by one who lost it meanwhile.
 
-import { Registry } from 'prom-client'
 import Type from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Database, Uow } from '../../../shared/database/database.ts'
+import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { silentLogger } from '../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
-import { prepareJobSchema } from '../../jobs/job-schema.ts'
-import { createWorkerMetrics } from '../../jobs/metrics.ts'
-import { runJob } from '../../jobs/testing/run-job.ts'
 import { emit } from '../../outbox.ts'
 import { type ApiHarness, startOwnApi } from '../../testing/harness.ts'
+import { openWorker, type TestWorker } from '../../testing/worker.ts'
 import type { Reservation } from '../idempotency/idempotency.ts'
 import { type ActionDeps, defineAction, runAction } from './action.ts'
 import { actionJobs } from './finish-actions.ts'
 
 let api: ApiHarness
-let worker: Database
+let worker: TestWorker
 /** What was done outside, by intent: an outside world that knows what it has done already. */
 let outside: Map<string, number>
 let calls: number
@@ -41,14 +36,7 @@ const payAction = defineAction<ActionDeps, { readonly amount: string }, string>(
 
 beforeAll(async () => {
   api = await startOwnApi()
-  worker = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 4,
-  })
-  await prepareJobSchema(api.databaseUrl)
+  worker = await openWorker(api, 4)
 })
 afterAll(async () => {
   await worker.close()
@@ -79,14 +67,9 @@ const pay = (of: Reservation, failpoint?: ActionDeps['failpoint']) =>
     async () => ({ amount: '5' }),
   )
 const jobs = actionJobs([payAction])
-const metrics = createWorkerMetrics(new Registry())
-const deps = () => ({ system: worker, database: api.database, metrics, logger: silentLogger })
 /** What the worker does when it looks: finds, and finishes what it found. */
 async function workerLooks(): Promise<void> {
-  await runJob(jobs, 'find-unfinished-actions', deps())
-  const found = await api.sql(`select payload from graphile_worker._private_jobs`)
-  await api.sql('delete from graphile_worker._private_jobs')
-  for (const { payload } of found) await runJob(jobs, 'finish-action', deps(), payload)
+  await worker.run(jobs, 'find-unfinished-actions')
 }
 /** As if a pause of the worker were over. */
 const endPauses = () => api.sql('update action_intents set retry_at = null')
@@ -94,6 +77,7 @@ const endPauses = () => api.sql('update action_intents set retry_at = null')
 const age = (interval: string) =>
   api.sql('update action_intents set created_at = clock_timestamp() - $1::interval', [interval])
 const measured = async () => {
+  const { metrics } = worker.deps
   const [failed, oldest] = await Promise.all([metrics.actionsFailed.get(), metrics.actionsAge.get()])
   return { failed: failed.values[0]?.value, oldest: oldest.values[0]?.value ?? 0 }
 }
@@ -322,14 +306,14 @@ test('FAILED rows go after ninety days, and reservations of calls that nobody re
   await age('25 hours')
   await endPauses()
   await workerLooks()
-  await runJob(jobs, 'expire-actions', deps())
+  await worker.run(jobs, 'expire-actions')
   expect(await left()).toBe(2)
   await api.sql(`update action_intents set leased_until = now() - interval '49 hours'`)
   await api.sql(`update action_intents set failed_at = now() - interval '89 days' where failed_at is not null`)
-  await runJob(jobs, 'expire-actions', deps())
+  await worker.run(jobs, 'expire-actions')
   expect(await left()).toBe(1)
   await api.sql(`update action_intents set failed_at = now() - interval '91 days'`)
-  await runJob(jobs, 'expire-actions', deps())
+  await worker.run(jobs, 'expire-actions')
   expect(await left()).toBe(0)
   stop.wake()
   await expect(lost).rejects.toThrow('away')

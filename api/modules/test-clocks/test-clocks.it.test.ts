@@ -1,11 +1,10 @@
 // Test clocks, through the api: a year of a customer in one call, by the code that bills in LIVE.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { inTenant, SERVICE } from '../../../shared/database/database.ts'
-import { silentLogger } from '../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { refusal } from '../../testing/catalog.ts'
 import { type Answer, type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'
+import { openWorkerDatabase } from '../../testing/worker.ts'
 import { findDueBilling } from '../billing/run/jobs/billing-jobs.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { type Billed, type BilledOptions, billedSubscription, succeed } from '../billing/testing/billed-subscription.ts'
@@ -199,8 +198,7 @@ describe('an answer', () => {
 describe('nothing else', () => {
   test('bills a customer of a clock: no job claims it, and a run for it is in its time', async () => {
     const { billed } = await living()
-    const shared = { clock: api.clock, logger: silentLogger, poolMax: 1 }
-    const worker = await openTestDatabase({ ...shared, url: api.databaseUrl, role: 'millrace_worker' })
+    const worker = await openWorkerDatabase(api, 1)
     const ids = (await findDueBilling(worker)).map(({ id }) => id)
     await worker.close()
     expect(ids).not.toContain(billed.subscriptionId)

@@ -8,10 +8,9 @@ import { type Billed, billedSubscription, succeed } from '../../../api/modules/b
 import { finalizeInvoice } from '../../../api/modules/invoices/changes/finalize-invoice.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
-import { type Database, openDatabase } from '../../../shared/database/database.ts'
+import { openWorkerDatabase } from '../../../api/testing/worker.ts'
+import type { Database } from '../../../shared/database/database.ts'
 import { idOf } from '../../../shared/ids.ts'
-import { silentLogger } from '../../../shared/process/logger.ts'
-import { loginOf } from '../../../shared/testing/database-logins.ts'
 import { correctsWhatWalletsPaid } from './corrections-of-wallets.ts'
 import { type EventsRig, ms, openEventsRig, START, tokensOf } from './rig.ts'
 
@@ -20,12 +19,7 @@ let tenant: TestTenant
 let system: Database
 beforeAll(async () => {
   rig = await openEventsRig()
-  const asWorker = {
-    url: loginOf(rig.api.databaseUrl, 'millrace_worker'),
-    role: 'millrace_worker',
-    poolMax: 1,
-  } as const
-  system = await openDatabase({ ...asWorker, clock: rig.api.clock, logger: silentLogger })
+  system = await openWorkerDatabase(rig.api, 1)
   tenant = rig.tenant
   await setPolicy('CREDIT_AND_REBILL')
 })

@@ -5,10 +5,9 @@ import { type Billed, billedSubscription, succeed } from '../../../api/modules/b
 import { expectPayloads } from '../../../api/testing/event-payloads.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
+import { openWorkerDatabase } from '../../../api/testing/worker.ts'
 import { relayBatch } from '../../../api/workers/outbox-relay.ts'
 import { createFailpoints } from '../../../shared/failpoint.ts'
-import { silentLogger } from '../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../shared/testing/database-logins.ts'
 import { type EventsRig, ms, NOW, openEventsRig, PATHS, START, tokensOf } from './rig.ts'
 
 let rig: EventsRig
@@ -171,8 +170,7 @@ describe('deletion', () => {
     await rig.send({ reference: name })
     await succeed(tenant, 'POST', `/v1/events/${name}/delete`)
     const { api } = rig
-    const shared = { url: api.databaseUrl, clock: api.clock, logger: silentLogger }
-    const worker = await openTestDatabase({ ...shared, role: 'millrace_worker', poolMax: 2 })
+    const worker = await openWorkerDatabase(api)
     const pending = async () => (await api.sql('select from outbox where position is null')).length > 0
     while (await pending()) await relayBatch({ database: worker, reactions: [], failpoints: createFailpoints('') })
     await worker.close()

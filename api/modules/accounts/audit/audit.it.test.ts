@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
+import { openWorkerDatabase } from '../../../testing/worker.ts'
 import { relayBatch } from '../../../workers/outbox-relay.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 
@@ -17,13 +16,7 @@ let customer: string
 beforeAll(async () => {
   api = await startOwnApi()
   tenant = api.tenants.aLive
-  worker = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 2,
-  })
+  worker = await openWorkerDatabase(api)
   customer = (await tenant.seed.make(customerResource))['id']
   for (const timezone of ['Europe/Rome', 'Europe/Oslo', 'Europe/Oslo'])
     await tenant.call('PATCH', `/v1/customers/${customer}`, { timezone })

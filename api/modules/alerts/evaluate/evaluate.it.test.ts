@@ -1,15 +1,10 @@
 // What rules find of entitlements: real PostgreSQL and ClickHouse, time as the test sets it. Every evaluation may come twice, at once,
 // or be cut short.
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
-import { prepareJobSchema } from '../../../jobs/job-schema.ts'
-import { createWorkerMetrics } from '../../../jobs/metrics.ts'
 import { runJob } from '../../../jobs/testing/run-job.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorker, type TestWorker } from '../../../testing/worker.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { alertJobs, findAlertRules } from '../jobs.ts'
 import type { EvaluationDeps } from './alert-use.ts'
@@ -197,16 +192,9 @@ describe('what is used of an entitlement', () => {
 })
 
 describe('the job', () => {
-  let worker: Database
+  let worker: TestWorker
   beforeAll(async () => {
-    await prepareJobSchema(rig.api.databaseUrl)
-    worker = await openTestDatabase({
-      url: rig.api.databaseUrl,
-      role: 'millrace_worker',
-      clock: rig.api.clock,
-      logger: silentLogger,
-      poolMax: 2,
-    })
+    worker = await openWorker(rig.api)
   })
   afterAll(() => worker?.close())
 
@@ -214,15 +202,14 @@ describe('the job', () => {
     const own = await rig.granted()
     await rig.watching(own, { number: '10' })
     await rig.use(own, '10', '2026-03-05 00:00:00.000')
-    const metrics = createWorkerMetrics(new Registry())
-    const run = (name: string, payload?: unknown) =>
-      runJob(alertJobs, name, { ...rig.deps, system: worker, metrics, logger: silentLogger }, payload)
+    const { metrics } = worker.deps
+    const run = (name: string, payload?: unknown) => runJob(alertJobs, name, { ...rig.deps, ...worker.deps }, payload)
     const find = () => run('find-alert-rules')
     await find()
     await find()
     const jobs = await rig.api.sql(`select key from graphile_worker.jobs where task_identifier = 'evaluate-alerts'`)
     expect(jobs).toEqual([{ key: `evaluate-alerts:${rig.tenant.tenant.platformId}:LIVE` }])
-    const { tenants } = await findAlertRules(worker)
+    const { tenants } = await findAlertRules(worker.deps.system)
     await run('evaluate-alerts', tenants[0])
     expect((await metrics.alerts.get()).values).toContainEqual({ labels: { type: 'ENTITLEMENT' }, value: 1 })
     expect((await metrics.alertEvaluations.get()).values).toEqual([{ labels: { outcome: 'complete' }, value: 1 }])

@@ -1,19 +1,15 @@
 // Invoices sent by e-mail: to whom, once per request, again while the server is away, and what became of it. Real PostgreSQL and SMTP.
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asSystem, inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { smtpOf } from '../../../../shared/mail/transport.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { type SmtpServer, startSmtpServer } from '../../../../shared/testing/smtp-server.ts'
-import { prepareJobSchema } from '../../../jobs/job-schema.ts'
-import { createWorkerMetrics } from '../../../jobs/metrics.ts'
 import { runJob } from '../../../jobs/testing/run-job.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorker } from '../../../testing/worker.ts'
 import type { OutboxRow } from '../../../workers/outbox-row.ts'
 import { runReactions } from '../../../workers/reaction.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
@@ -222,33 +218,14 @@ test('a platform that says so sends each invoice once by itself', async () => {
 })
 
 test('a change queues its job, and a letter whose job was lost gets one again', async () => {
-  const worker = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 2,
-  })
-  await prepareJobSchema(api.databaseUrl)
-  const deps = {
-    database: api.database,
-    system: worker,
-    mail,
-    logger: silentLogger,
-    metrics: createWorkerMetrics(new Registry()),
-  }
-  const queued = async (): Promise<Row[]> =>
-    await api.sql(
-      'select t.identifier as name, payload from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id order by j.id',
-    )
+  const worker = await openWorker(api)
+  const deps = { ...worker.deps, mail }
   /** What the relay does with the changes of an invoice, and then the queue with its jobs. */
   const relay = async ({ id }: Issued) => {
     const rows = (await noticesOf(api, id)) as OutboxRow[]
     const changes = { heads: rows, bodies: new Map<string, OutboxRow>() }
-    await asSystem(worker, 'find-lost-invoice-emails', tx => runReactions(tx, emailReactions, changes))
-    const jobs = await queued()
-    await api.sql('delete from graphile_worker._private_jobs')
-    return jobs
+    await asSystem(deps.system, 'find-lost-invoice-emails', tx => runReactions(tx, emailReactions, changes))
+    return await worker.takeQueued()
   }
   const platform = `/v1/platforms/${tenant.tenant.platformId}`
   await succeed(tenant, 'PATCH', platform, { invoice_settings: { send_by_email: { trigger_type: 'AUTOMATIC' } } })
@@ -260,13 +237,12 @@ test('a change queues its job, and a letter whose job was lost gets one again', 
   const send = (await relay(invoice)).find(({ name }) => name === 'send-invoice-emails')
   const find = async () => {
     await runJob(emailJobs, 'find-lost-invoice-emails', deps)
-    return (await queued()).map(({ payload }) => payload.id)
+    return (await worker.takeQueued()).map(({ payload }) => payload['id'])
   }
   expect(await find()).toEqual([])
   api.clock.set(api.clock.now() + CLAIM_MS + 1_000)
   expect(await find()).toEqual([invoice.id])
   expect(await find()).toEqual([invoice.id])
-  await api.sql('delete from graphile_worker._private_jobs')
   await runJob(emailJobs, 'send-invoice-emails', deps, send?.['payload'])
   expect(await outcomes(invoice)).toMatchObject([{ trigger_type: 'AUTOMATIC', status: 'SENT' }])
   expect(await find()).toEqual([])

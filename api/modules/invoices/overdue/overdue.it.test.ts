@@ -2,13 +2,12 @@
 // the time.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { succeed } from '../../../testing/calls.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorkerDatabase } from '../../../testing/worker.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { announceOverdue } from './announce-overdue.ts'
 import { findOverdue } from './jobs.ts'
@@ -135,13 +134,7 @@ test('a run that dies before its commit emits nothing; two concurrent runs and a
 test('the search finds a tenant until its event is emitted; advancing a test clock emits the events of its customers', async () => {
   const tenant = api.tenants.aTest
   setTime('2026-05-31T10:00:00Z')
-  const system = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 1,
-  })
+  const system = await openWorkerDatabase(api, 1)
   const isFound = async (): Promise<boolean> =>
     (await findOverdue(system)).some(
       ({ platform_id, environment }) => platform_id === tenant.tenant.platformId && environment === 'TEST',

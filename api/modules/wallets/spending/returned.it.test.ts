@@ -1,13 +1,11 @@
 // What credit notes give back to the wallets that paid their invoice, and the tax on it (docs/decisions/0024).
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../../../shared/database/database.ts'
+import type { Database } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
-import { silentLogger } from '../../../../shared/process/logger.ts'
-import { loginOf } from '../../../../shared/testing/database-logins.ts'
-import { systemClock } from '../../../../shared/time.ts'
 import { refusal } from '../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorkerDatabase } from '../../../testing/worker.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { type Billed, billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
@@ -33,8 +31,7 @@ beforeAll(async () => {
   api = await startApi({ usage })
   tenant = api.tenants.bTest
   of = await walletsOf(tenant)
-  const asWorker = { url: loginOf(api.databaseUrl, 'millrace_worker'), role: 'millrace_worker', poolMax: 1 } as const
-  system = await openDatabase({ ...asWorker, clock: systemClock, logger: silentLogger })
+  system = await openWorkerDatabase(api, 1)
 })
 afterAll(async () => {
   await system?.close()

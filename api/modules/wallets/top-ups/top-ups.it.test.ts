@@ -4,10 +4,10 @@ import { type EngineAnswer, NoTaxAnswer, type TaxEngine } from '../../../../shar
 import type { Database } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorkerDatabase } from '../../../testing/worker.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { expireGrants } from '../expiry/expire-grants.ts'
@@ -47,13 +47,7 @@ beforeAll(async () => {
   tenant = api.tenants.bTest
   before = api.clock.now()
   api.clock.set(Date.parse(NOW))
-  worker = await openTestDatabase({
-    url: api.databaseUrl,
-    role: 'millrace_worker',
-    clock: api.clock,
-    logger: silentLogger,
-    poolMax: 1,
-  })
+  worker = await openWorkerDatabase(api, 1)
   of = await walletsOf(tenant)
   const money = { type: 'CREDIT', credit: { grant_type: 'AMOUNT', amount_grant: { default_currency: 'EUR' } } }
   types = {

@@ -1,15 +1,11 @@
 // Due subscriptions are claimed in groups: by one run at a time, and not for ever.
-import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { asSystem, type Database } from '../../../../../shared/database/database.ts'
+import { asSystem } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
-import { silentLogger } from '../../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../../shared/testing/database-logins.ts'
-import { prepareJobSchema } from '../../../../jobs/job-schema.ts'
-import { createWorkerMetrics } from '../../../../jobs/metrics.ts'
 import { runJob } from '../../../../jobs/testing/run-job.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testing/harness.ts'
+import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
 import { makeActiveSubscription, succeed } from '../../../subscriptions/testing/seed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import type { Outcome } from '../outcome.ts'
@@ -20,15 +16,12 @@ import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
 const NOW = Date.parse('2026-03-11T10:00:00Z')
 let api: ApiHarness
 let tenant: TestTenant
-let worker: Database
-const metrics = createWorkerMetrics(new Registry())
+let worker: TestWorker
 
 beforeAll(async () => {
   api = await startOwnApi()
   tenant = api.tenants.aTest
-  const shared = { clock: api.clock, logger: silentLogger, poolMax: 4 }
-  worker = await openTestDatabase({ ...shared, url: api.databaseUrl, role: 'millrace_worker' })
-  await prepareJobSchema(api.databaseUrl)
+  worker = await openWorker(api, 4)
 })
 afterAll(async () => {
   await worker?.close()
@@ -36,17 +29,10 @@ afterAll(async () => {
 })
 afterEach(async () => {
   await api.sql('update pricing_plan_subscriptions set next_billing_at = null, billing_claimed_until = null')
-  await api.sql('delete from graphile_worker._private_jobs')
+  await worker.takeQueued()
 })
 
-const deps = (over: object = {}) => ({
-  system: worker,
-  database: api.database,
-  usage: NO_USAGE,
-  metrics,
-  logger: silentLogger,
-  ...over,
-})
+const deps = (over: object = {}) => ({ ...worker.deps, usage: NO_USAGE, ...over })
 
 /** ACTIVE subscriptions of this tenant that are due. */
 async function due(count: number, of: TestTenant = tenant): Promise<string[]> {
@@ -66,7 +52,7 @@ function recording(outcomeOf: (id: string) => Outcome = () => done): { run: Grou
   }
   return { run, seen }
 }
-const found = async () => (await findDueBilling(worker)).map(({ id, alone }) => [id, alone])
+const found = async () => (await findDueBilling(worker.deps.system)).map(({ id, alone }) => [id, alone])
 
 test('bills each due subscription of a tenant once, whichever of two groups claims it, and none of another tenant', async () => {
   const ids = await due(3)
@@ -167,7 +153,7 @@ test('a job is a group: those that are due are queued by tenant, and one that fa
     (await api.sql('select key from graphile_worker.jobs order by key')).map(row => String(row['key']))
   const { platformId, environment } = tenant.tenant
   expect(await keys()).toEqual([`billing-group:${platformId}:${environment}:0`])
-  await asSystem(worker, 'find-due-billing', tx =>
+  await asSystem(worker.deps.system, 'find-due-billing', tx =>
     queueGroups(
       tx,
       Array.from({ length: 251 }, () => ({ platform_id: platformId, environment })),
@@ -180,6 +166,7 @@ test('a job is a group: those that are due are queued by tenant, and one that fa
 })
 
 test('shows in the metrics how many are due, since when, and which failed', async () => {
+  const { metrics } = worker.deps
   const gauge = async (name: 'billingDue' | 'billingFailing' | 'billingLag') =>
     (await metrics[name].get()).values[0]?.value
   const measured = async (jobs = billingJobs()) => {
