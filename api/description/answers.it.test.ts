@@ -1,5 +1,5 @@
 // What the description promises of answers is what the api answers: every resource is made by its fixture, and each answer is
-// checked as an outside validator checks it. `RECORD_EXAMPLES=1 npm test -- api/description/answers` writes examples.json anew.
+// checked as an outside validator checks it. `npm run record` writes examples.json anew.
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RESOURCES } from '../modules/modules.ts'
@@ -97,7 +97,7 @@ test(
   PROBE_MS,
 )
 
-// With RECORD_EXAMPLES set, the answers become the examples of the description.
+// By `npm run record`, the answers become the examples of the description.
 afterAll(async () => {
   if (process.env['RECORD_EXAMPLES']) await write(recorded, names)
 })

@@ -273,9 +273,7 @@ describe('shapes', () => {
           : []
       })
     })
-    expect([...new Set(bare)].toSorted(), 'RECORD_EXAMPLES=1 npm test -- api/description/answers').toEqual(
-      PUT_TOGETHER.toSorted(),
-    )
+    expect([...new Set(bare)].toSorted(), 'npm run record').toEqual(PUT_TOGETHER.toSorted())
   })
 
   test('every resource and its create body have an example, and every example is valid', () => {
@@ -291,7 +289,7 @@ describe('shapes', () => {
     )
     expect(
       creates.filter(([, schema]) => schema.examples === undefined).map(([name]) => name),
-      'RECORD_EXAMPLES=1 npm test -- api/description/answers',
+      'npm run record',
     ).toEqual([])
   })
 })
@@ -317,14 +315,11 @@ test('webhooks: each event type has a payload whose data is the shape that the a
   expect(own).toBeLessThan(JSON.stringify(api).length / 10)
 })
 
-// The name of a shape is the name of a class in every generated client. A new one is added here by `vitest -u`; one that changes
+// The name of a shape is the name of a class in every generated client. A new one is added by `npm run record`; one that changes
 // or goes is a break.
 test('the names of the shapes stay', async () => {
-  await expect(
-    `${shapes()
-      .map(([name]) => name)
-      .join('\n')}\n`,
-  ).toMatchFileSnapshot('component-names.txt')
+  const names = shapes().map(([name]) => name)
+  await expect(`${names.join('\n')}\n`, 'npm run record').toMatchFileSnapshot('component-names.txt')
 })
 
 test('redocly lint finds nothing', async () => {

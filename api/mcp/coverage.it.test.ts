@@ -71,7 +71,7 @@ async function requestsTo({ method, route }: { method: string; route: string }):
     .reduce((sum, { value }) => sum + value, 0)
 }
 
-// A tool's name is what agents and their users' permissions remember. A new one is added here by `vitest -u`; one that
+// A tool's name is what agents and their users' permissions remember. A new one is added by `npm run record`; one that
 // changes or goes is a break.
 test('the names of the tools, group by group', async () => {
   const tools = toolsOf(rig.api.app.swagger())
@@ -85,7 +85,7 @@ test('the names of the tools, group by group', async () => {
         .map(({ name, operation }) => `  ${name}: ${operation.method} ${operation.path}`)
         .toSorted(),
     ])
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('tool-names.txt')
+  await expect(`${lines.join('\n')}\n`, 'npm run record').toMatchFileSnapshot('tool-names.txt')
 })
 
 test('no tool that changes something answers a token of scope read', async () => {
