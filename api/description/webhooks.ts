@@ -2,24 +2,10 @@
 // shape that the API answers; event types of one shape share one payload, whose `type` lists them.
 import type { EventType } from '../../shared/contracts/event-types.ts'
 import { ENVIRONMENTS } from '../../shared/tenant.ts'
+import { EVENT_SHAPES } from '../modules/modules.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { refTo } from './components.ts'
 import type { JsonObject } from './json.ts'
-
-/** Object types that are no resource of the recipe, by the shape that the API answers. */
-const OTHER_SHAPES: Readonly<Record<string, string>> = {
-  INVOICE: 'Invoice',
-  METER_DATA: 'MeterDataRecord',
-  PERSIST_DATA: 'PersistData',
-  PRICING_PLAN_VERSION_MIGRATION: 'PricingPlanVersionMigration',
-  PRICING_PLAN_VERSION_SIMULATION: 'PricingPlanVersionSimulation',
-  TEAM: 'TeamRepresentation',
-  USER: 'User',
-  USER_INVITATION: 'UserInvitationChange',
-  OAUTH_GRANT: 'OAuthGrantChange',
-  WEBHOOK_EVENT: 'WebhookResend',
-  WEBHOOK_REPLAY: 'WebhookReplay',
-}
 
 /** What people do with their own account on the identity host. */
 const ACCOUNT_CHANGES: ReadonlySet<string> = new Set<EventType>([
@@ -40,7 +26,7 @@ const object = (required: readonly string[], properties: JsonObject): JsonObject
 })
 
 /** Shapes that are in events alone. */
-const EVENT_SHAPES: Readonly<Record<string, JsonObject>> = {
+const SHAPES_OF_EVENTS: Readonly<Record<string, JsonObject>> = {
   UserAccountChange: object(['object_type', 'id'], {
     object_type: { type: 'string', enum: ['USER'], description: 'The kind of resource.' },
     id: text('Id of the user.'),
@@ -72,8 +58,8 @@ const EVENT_SHAPES: Readonly<Record<string, JsonObject>> = {
 function shapeOf(type: EventType, resources: readonly Resource[]): string {
   if (ACCOUNT_CHANGES.has(type)) return 'UserAccountChange'
   const objectType = type.slice(0, type.indexOf('.'))
-  const shape = resources.find(each => each.objectType === objectType)?.shapeName ?? OTHER_SHAPES[objectType]
-  if (shape === undefined) throw new Error(`say in api/description/webhooks.ts which shape the data of ${type} has`)
+  const shape = resources.find(each => each.objectType === objectType)?.shapeName ?? EVENT_SHAPES[objectType]
+  if (shape === undefined) throw new Error(`say in eventShapes of its module which shape the data of ${type} has`)
   return shape
 }
 
@@ -99,7 +85,7 @@ export function webhookSection(
   ])
   return {
     webhooks: Object.fromEntries(eventTypes.map(type => [type, operation(type, payloadOfType(type, resources))])),
-    schemas: { ...EVENT_SHAPES, ...Object.fromEntries(payloads) },
+    schemas: { ...SHAPES_OF_EVENTS, ...Object.fromEntries(payloads) },
   }
 }
 

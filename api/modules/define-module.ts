@@ -28,8 +28,12 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly name: string
   /** What its changes emit, and what the identity host emits for it. Nothing else passes the outbox. */
   readonly events?: readonly EventDeclarations[]
+  /** By the object types of its events that are no resource of its own: the name of the shape that the API answers. */
+  readonly eventShapes?: Readonly<Record<string, string>>
   /** Their shared operations are registered before `routes`. A resource that no module lists has no routes. */
   readonly resources?: readonly Resource[]
+  /** Object types besides its resources that have custom fields. */
+  readonly withCustomFields?: readonly string[]
   /** What keeps others' resources, or its own, from being changed or deleted. Every change meets them. */
   readonly guards?: readonly Guard[]
   /** What follows changes of others' resources, or its own, in the same transaction. */
@@ -38,6 +42,8 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly extensions?: readonly Extension[]
   /** Registers the calls that are more than the shared operations. */
   readonly routes?: (app: FastifyInstance, deps: D) => void | Promise<void>
+  /** What the calls of `routes` do beyond their summaries, by operation id, where `api/description/operations` does not say it. */
+  readonly operationTexts?: Readonly<Record<string, string>>
   /** How the tests of all tenants call each of `routes`. */
   readonly fixtures?: RouteFixtures
   /** Background jobs of the worker. One that no module lists never runs. */

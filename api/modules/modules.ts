@@ -14,7 +14,7 @@ import { billing } from './billing/module.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import { catalog } from './catalog/module.ts'
 import { coupons } from './coupons/module.ts'
-import { customFields } from './custom-fields/module.ts'
+import { customFieldsOf } from './custom-fields/module.ts'
 import type { Module } from './define-module.ts'
 import { ingestion } from './ingestion/module.ts'
 import { invoices } from './invoices/module.ts'
@@ -27,9 +27,7 @@ import { wallets } from './wallets/module.ts'
 import { webhooks } from './webhooks/module.ts'
 
 // In the order of the interface.
-const LISTED = [
-  parties,
-  customFields,
+const AFTER_CUSTOM_FIELDS = [
   catalog,
   coupons,
   subscriptions,
@@ -43,6 +41,7 @@ const LISTED = [
   testClocks,
   accounts,
 ] as const
+const LISTED = [parties, customFieldsOf([parties, ...AFTER_CUSTOM_FIELDS]), ...AFTER_CUSTOM_FIELDS] as const
 type Listed = (typeof LISTED)[number]
 
 // What all of them together work with: what a function would take that passes its dependencies on to each.
@@ -68,6 +67,18 @@ export const RULES: Rules = {
 export const EVENT_TYPES: readonly EventType[] = [
   ...new Set(MODULES.flatMap(({ events = [] }) => events.flatMap(eventTypesOf))),
 ].sort()
+
+/** The shapes that events show of object types that are no resources, by object type. */
+export const EVENT_SHAPES: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...MODULES.map(({ eventShapes }) => eventShapes),
+)
+
+/** What operations of modules do beyond their summaries, by operation id. */
+export const OPERATION_TEXTS: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...MODULES.map(({ operationTexts }) => operationTexts),
+)
 
 /** How the tenant tests call every route of the modules. */
 export const ROUTE_FIXTURES: RouteFixtures = Object.assign({}, ...MODULES.map(({ fixtures }) => fixtures))

@@ -202,9 +202,7 @@ export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R,
 /** The type under which its custom fields are defined; null for a resource without any. */
 export const customFieldsType = (
   resource: Pick<Resource, 'customFields' | 'objectType'>,
-): ResourceWithCustomFields | null =>
-  // A test compares the resources that have the trait with the list of their types.
-  resource.customFields ? (resource.objectType as ResourceWithCustomFields) : null
+): ResourceWithCustomFields | null => (resource.customFields ? resource.objectType : null)
 
 export declare const rowType: unique symbol
 

@@ -1,5 +1,6 @@
-// What operations do beyond their summary, by operation id. The operations that every resource shares have theirs in
-// standard-texts.ts.
+// What operations do beyond their summary, by operation id. A module may say it of its own operations; those that every resource
+// shares have theirs in standard-texts.ts.
+import { OPERATION_TEXTS as TEXTS_OF_MODULES } from '../../modules/modules.ts'
 import { ACCESS_OPERATIONS } from './access.ts'
 import { CATALOG_OPERATIONS } from './catalog.ts'
 import { INVOICES_OPERATIONS } from './invoices.ts'
@@ -18,4 +19,5 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   ...USAGE_OPERATIONS,
   ...WALLETS_OPERATIONS,
   ...WEBHOOKS_OPERATIONS,
+  ...TEXTS_OF_MODULES,
 }

@@ -68,6 +68,12 @@ const fixtures: RouteFixtures = {
 export const accounts = defineModule<ModuleRouteDeps, AuditJobDeps>({
   name: 'accounts',
   events: [ACCESS_EVENTS, ACCOUNT_EVENTS],
+  eventShapes: {
+    TEAM: 'TeamRepresentation',
+    USER: 'User',
+    USER_INVITATION: 'UserInvitationChange',
+    OAUTH_GRANT: 'OAuthGrantChange',
+  },
   resources: [roleResource, apiKeyResource],
   routes: (app, deps) => {
     apiKeyRoutes(app, deps, deps.declared)

@@ -47,6 +47,11 @@ const aSimulation = onSeeded('PRICING_PLAN_VERSION')
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
   events: [BILLING_EVENTS],
+  eventShapes: {
+    PERSIST_DATA: 'PersistData',
+    PRICING_PLAN_VERSION_MIGRATION: 'PricingPlanVersionMigration',
+    PRICING_PLAN_VERSION_SIMULATION: 'PricingPlanVersionSimulation',
+  },
   resources: [reprocessResource],
   guards: CLOSED_TIME_GUARDS,
   effects: [...REPROCESS_EFFECTS, ...VOIDED_EFFECTS, ...CORRECTION_EFFECTS],

@@ -1,6 +1,6 @@
 // What custom fields may be, and how they may change while resources have values of them, through the api.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FIELDS_MAX, RESOURCES_WITH_CUSTOM_FIELDS } from '../../resource/custom-fields/schema.ts'
+import { FIELDS_MAX } from '../../resource/custom-fields/schema.ts'
 import { refusal } from '../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { noticesOf } from '../../testing/notices.ts'
@@ -88,10 +88,10 @@ describe('a custom field', () => {
     expect(one.body['data']).toHaveLength(1)
   })
 
-  test('stands for resources that have the trait, all of them', () => {
+  test('stands for resources that have the trait, all of them', async () => {
     const types = RESOURCES.filter(({ customFields }) => customFields).map(({ objectType }) => objectType)
     // Invoices are no recipe resource.
-    expect([...types, 'INVOICE'].toSorted()).toEqual([...RESOURCES_WITH_CUSTOM_FIELDS].toSorted())
+    for (const resource_type of [...types, 'INVOICE']) expect((await create({ resource_type })).status).toBe(201)
   })
 
   test('is one of a bounded number, also when many are created at once', async () => {

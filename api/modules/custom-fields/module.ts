@@ -1,13 +1,23 @@
 // What a platform records of its resources beyond their own fields.
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { extend } from '../../resource/rules.ts'
-import { defineModule } from '../define-module.ts'
-import { customFieldResource } from './custom-field.ts'
+import { defineModule, type Module } from '../define-module.ts'
+import { customFieldResourceOf } from './custom-field.ts'
 import { CUSTOM_FIELD_EVENTS } from './events.ts'
 
-export const customFields = defineModule({
-  name: 'custom-fields',
-  events: [CUSTOM_FIELD_EVENTS],
-  resources: [customFieldResource],
-  extensions: [extend(FILE_SECTIONS, { section: 'custom_fields', resource: customFieldResource })],
-})
+type Carrier = Pick<Module, 'resources' | 'withCustomFields'>
+
+/** The custom fields of what these modules say has any. */
+export function customFieldsOf(modules: readonly Carrier[]) {
+  const types = modules.flatMap(({ resources = [], withCustomFields = [] }) => [
+    ...resources.filter(({ customFields }) => customFields).map(({ objectType }) => objectType),
+    ...withCustomFields,
+  ])
+  const resource = customFieldResourceOf(types)
+  return defineModule({
+    name: 'custom-fields',
+    events: [CUSTOM_FIELD_EVENTS],
+    resources: [resource],
+    extensions: [extend(FILE_SECTIONS, { section: 'custom_fields', resource })],
+  })
+}

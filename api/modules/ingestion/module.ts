@@ -47,6 +47,7 @@ const eventFixtures = (path: string): RouteFixtures => ({
 export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJobDeps>({
   name: 'ingestion',
   events: [INGESTION_EVENTS],
+  eventShapes: { METER_DATA: 'MeterDataRecord' },
   resources: [fileProcessingSettingsResource, fileResource],
   routes: async (app, deps) => {
     eventRoutes(app, deps)

@@ -32,6 +32,8 @@ export const invoices = defineModule<
 >({
   name: 'invoices',
   events: [INVOICE_EVENTS],
+  eventShapes: { INVOICE: 'Invoice' },
+  withCustomFields: ['INVOICE'],
   guards: [...INVOICE_GUARDS, ...TAX_ENGINE_GUARDS],
   effects: TAX_ENGINE_EFFECTS,
   routes: (app, deps) => {

@@ -2,18 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { IdText, Nullable, Optional, Reference, Shape } from '../shapes.ts'
 
-/** Object types of the resources that have custom fields. One that gets the trait is added here. */
-export const RESOURCES_WITH_CUSTOM_FIELDS = [
-  'CUSTOMER',
-  'CONTACT',
-  'BILLING_ENTITY',
-  'PRODUCT',
-  'PRODUCT_ITEM',
-  'PRICING_PLAN',
-  'PRICING_PLAN_SUBSCRIPTION',
-  'INVOICE',
-] as const
-export type ResourceWithCustomFields = (typeof RESOURCES_WITH_CUSTOM_FIELDS)[number]
+/** The object type of something that has custom fields: each resource says so itself, and a module of what is no resource. */
+export type ResourceWithCustomFields = string
 
 export const CUSTOM_FIELD_TYPES = ['STRING', 'NUMBER', 'BOOLEAN', 'ENUM'] as const
 export type CustomFieldType = (typeof CUSTOM_FIELD_TYPES)[number]

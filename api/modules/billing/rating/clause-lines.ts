@@ -6,7 +6,7 @@ import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
 import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
-import type { DraftLine, LineGroup } from '../../invoices/document/draft-invoice.ts'
+import { type DraftLine, type LineGroup, NO_GROUP } from '../../invoices/document/draft-invoice.ts'
 import { groupKey } from '../../invoices/document/lay-out.ts'
 import { stepLineOf, walletLines } from '../../invoices/document/wallet-lines.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
@@ -171,6 +171,7 @@ function clauseLine(
   { groups, context, period, coupons, clauses }: Applied & { groups: readonly LineGroup[] },
 ): DraftLine {
   const [why] = line.because
+  // A minimum where nothing was charged stands under no heading.
   const first = groups[0] ?? (line.kind === 'COMMITMENT' ? NO_GROUP : undefined)
   if (!why || !first) throw new Error(`the line ${line.key} is of no other line`)
   const path = pathOfClause(why.clauseId)
@@ -226,16 +227,6 @@ const couponData = (coupon: AppliedCoupon) => ({
   ...(coupon.promotion_code_id === null ? {} : { promotion_code_id: coupon.promotion_code_id }),
   ...(coupon.promotion_code === null ? {} : { promotion_code: coupon.promotion_code }),
 })
-
-/** For a minimum where nothing was charged. */
-const NO_GROUP: LineGroup = {
-  billingPeriod: null,
-  pricing: null,
-  category: null,
-  product: null,
-  scheduleId: null,
-  subscriptionId: null,
-}
 
 const NAMES: Readonly<Partial<Record<Line['kind'], string>>> = { MARKUP: 'Markup', COMMITMENT: 'Minimum' }
 

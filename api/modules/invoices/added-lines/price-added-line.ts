@@ -8,7 +8,7 @@ import { type PriceConfigFault, parsePriceConfig } from '../../../../shared/rati
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { at, interval } from '../../../../shared/time.ts'
-import type { DraftLine } from '../document/draft-invoice.ts'
+import { type DraftLine, NO_GROUP, NO_SCOPE } from '../document/draft-invoice.ts'
 import type { BandView, LineView } from '../schema.ts'
 import type { AddedLineBody, StoredLine } from './schema.ts'
 
@@ -82,24 +82,19 @@ export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): Draf
     key: `added ${id}`,
     kind: 'REVENUE',
     of: {
+      ...NO_SCOPE,
       subscriptionId: line.pricing_plan_subscription_id ?? null,
-      scheduleId: null,
       categoryId: sold?.category?.id ?? null,
       productId: sold?.product.id ?? null,
       productItemId: sold?.item.id ?? null,
-      pricingId: null,
-      pricingItemId: null,
-      configId: null,
     },
     quantity,
     taxCategory: line.tax_category ?? sold?.taxCategory ?? to.defaultTaxCategory,
     service: interval(at(line.start_at), at(line.end_at)),
     group: {
-      billingPeriod: null,
-      pricing: null,
+      ...NO_GROUP,
       category: sold?.category ?? null,
       product: sold?.product ?? null,
-      scheduleId: null,
       subscriptionId: line.pricing_plan_subscription_id ?? null,
     },
     description: line.pricing_name ?? sold?.item.name ?? '',

@@ -23,6 +23,18 @@ export type LineScope = {
   readonly configId: string | null
 }
 
+/** Of a line that is sold by no subscription and is no item of the catalog. */
+export const NO_SCOPE: LineScope = {
+  subscriptionId: null,
+  scheduleId: null,
+  categoryId: null,
+  productId: null,
+  productItemId: null,
+  pricingId: null,
+  pricingItemId: null,
+  configId: null,
+}
+
 type Named = { readonly id: string; readonly name: string }
 
 /** Lines of one group appear together under its heading. */
@@ -37,6 +49,16 @@ export type LineGroup = {
   readonly subscriptionId: string | null
   /** For lines that wallets pay. */
   readonly isPayment?: true
+}
+
+/** Of a line that stands under no heading. */
+export const NO_GROUP: LineGroup = {
+  billingPeriod: null,
+  pricing: null,
+  category: null,
+  product: null,
+  scheduleId: null,
+  subscriptionId: null,
 }
 
 /** Members of a line that are printed as they are given. */
