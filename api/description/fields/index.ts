@@ -4,6 +4,8 @@ import { CATALOG } from './catalog.ts'
 import { COMMON } from './common.ts'
 import { COUPONS } from './coupons.ts'
 import { EXPLANATIONS } from './explanations.ts'
+import { INVOICE_ACTIONS } from './invoice-actions.ts'
+import { INVOICE_LINES } from './invoice-lines.ts'
 import { INVOICES } from './invoices.ts'
 import { PARTIES } from './parties.ts'
 import { SUBSCRIPTIONS } from './subscriptions.ts'
@@ -15,6 +17,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   ...ACCESS,
   ...EXPLANATIONS,
   ...INVOICES,
+  ...INVOICE_LINES,
+  ...INVOICE_ACTIONS,
   ...CATALOG,
   ...SUBSCRIPTIONS,
   ...USAGE,
