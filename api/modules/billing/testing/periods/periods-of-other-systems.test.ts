@@ -4,11 +4,11 @@
 // 4.4: days are local, the first counts and the last does not. Where another system counts seconds, the days are what counts here.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import { formatInstant, instantOf } from '../../../../shared/time.ts'
-import { exampleInputs, exampleInvoices, recurring } from './example-inputs.ts'
-import { startOfDay } from './year/calendar.ts'
-import { DAY } from './year/story.ts'
+import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
+import { formatInstant, instantOf } from '../../../../../shared/time.ts'
+import { exampleInputs, exampleInvoices, recurring } from '../example-inputs.ts'
+import { startOfDay } from '../year/calendar.ts'
+import { DAY } from '../year/story.ts'
 
 const CASES = readFileSync(new URL('./periods-of-other-systems.txt', import.meta.url), 'utf8')
   .trim()
