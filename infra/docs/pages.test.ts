@@ -23,6 +23,19 @@ test('every file that docs/event-to-invoice.md names exists', () => {
   expect(names.filter(name => !existsSync(name))).toEqual([])
 })
 
+test('a price goes downhill from its configuration to its line: no file of the way uses one that stands below it', () => {
+  const text = readFileSync('docs/event-to-invoice.md', 'utf8')
+  const [, section = ''] = text.split('## One price, from configuration to line')
+  const way = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([^`]+\.ts)`/gm)].map(([, name = '']) => name)
+  expect(way.length).toBeGreaterThan(15)
+  const climbs = way.flatMap((name, place) => {
+    const imports = readFileSync(name, 'utf8').matchAll(/^import (?!type )[^']*'(\.[^']+)'/gm)
+    const used = [...imports].map(([, path = '']) => join(dirname(name), path))
+    return way.slice(place + 1).flatMap(below => (used.includes(below) ? [`${name} uses ${below}`] : []))
+  })
+  expect(climbs).toEqual([])
+})
+
 test.each(['docs/fault-tests.md', 'docs/security-checklist.md'])(
   'every file that %s names exists, and holds the test it quotes',
   page => {

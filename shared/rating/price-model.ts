@@ -91,6 +91,8 @@ type Facts = {
   readonly placed: boolean
   /** Whether each tier prices its own part of the usage. */
   readonly slices: boolean
+  /** Whether an item that is charged once can be sold by a number of units at it. */
+  readonly byUnits: boolean
   /** Whether it sells whole blocks, so that the charge steps at the end of each block. */
   readonly wholeBlocks: boolean
 }
@@ -107,7 +109,10 @@ export type PriceModel = Facts & {
 
 type Definition<T extends BandField, B> = Pick<Facts, 'bands' | 'basis' | 'perPricingPeriod'> &
   Partial<
-    Pick<Facts, 'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'slices' | 'wholeBlocks'>
+    Pick<
+      Facts,
+      'needsPrice' | 'metrics' | 'settings' | 'bandIsOptional' | 'placed' | 'slices' | 'byUnits' | 'wholeBlocks'
+    >
   > & {
     readonly takes: readonly T[]
     /** What the model reads from one band. Throws BandFault when the band contradicts itself. */
@@ -126,6 +131,7 @@ export function definePriceModel<T extends BandField, B>(of: Definition<T, B>): 
     bandIsOptional: false,
     placed: false,
     slices: false,
+    byUnits: false,
     wholeBlocks: false,
     ...of,
     prepare: (bands, metric, settings, at) => {

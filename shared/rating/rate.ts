@@ -1,4 +1,4 @@
-// Rates a volume with a price: (price, volume) -> charges. A new model is one file and one line in MODELS.
+// Rates a volume with a price: (price, volume) -> charges. A new model is one file and one line in MODELS: nothing else names it.
 import type { Decimal } from '../decimal.ts'
 import { type Amount, amount } from '../money.ts'
 import type { BlockRounding } from './block-rounding.ts'
@@ -42,6 +42,15 @@ export const SUPPORTED_PRICING_TYPES: readonly SupportedPricingType[] =
 /** The model of a pricing type; undefined for a type that is not priced. */
 export const findPriceModel = (pricingType: string): PriceModel | undefined =>
   isSupportedPricingType(pricingType) ? MODELS[pricingType] : undefined
+
+/** Whether the price is one lump sum, whatever the volume. */
+export function isLumpSum(pricingType: string): boolean {
+  const model = findPriceModel(pricingType)
+  return model?.basis === 'lump' && model.bands === 'one'
+}
+
+/** Whether an item that is charged once can be sold by a number of units at the price. */
+export const isByUnits = (pricingType: string): boolean => findPriceModel(pricingType)?.byUnits === true
 
 /** A price ready to be rated; `parsePriceConfig` makes it from the wire shape. */
 export type PriceConfig = {

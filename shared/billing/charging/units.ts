@@ -1,7 +1,7 @@
 // One-off items that are sold by units: `fixed_amount + amount × units` (contract: Units on one-off items).
 import { type Decimal, decimal, isPlainDecimal, ONE, ZERO } from '../../decimal.ts'
 import { numberVolume } from '../../rating/price.ts'
-import { type PriceConfig, type RatedPrice, rate } from '../../rating/rate.ts'
+import { isByUnits, type PriceConfig, type RatedPrice, rate } from '../../rating/rate.ts'
 
 type DefaultUnitsInput = { readonly number?: string | null; readonly amount?: unknown; readonly count?: unknown }
 export type UnitsFault = { readonly field: string; readonly message: string }
@@ -11,7 +11,7 @@ const isGiven = (value: unknown): boolean => value !== null && value !== undefin
 /** What is wrong with the default units of a config; null when they are valid. Only a FLAT price has units. */
 export function defaultUnitsFault(units: DefaultUnitsInput | null, pricingType: string): UnitsFault | null {
   if (units === null) return null
-  if (pricingType !== 'FLAT') return { field: 'default_units', message: 'Only a FLAT price is sold by units.' }
+  if (!isByUnits(pricingType)) return { field: 'default_units', message: 'Only a FLAT price is sold by units.' }
   for (const name of ['amount', 'count'] as const) {
     if (isGiven(units[name])) return { field: `default_units.${name}`, message: 'Units are a number; use number.' }
   }

@@ -5,7 +5,8 @@ import type { Fraction } from '../fraction.ts'
 import type { TaxCategory } from '../tax/tax.ts'
 
 /** REVENUE and COMMITMENT are charged; the other kinds change such lines. */
-export type LineKind = 'REVENUE' | 'DISCOUNT' | 'COMMITMENT' | 'MARKUP' | 'WALLET'
+export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
+export type LineKind = (typeof LINE_KINDS)[number]
 
 /** What a line refers to; null where it refers to nothing, or to several objects. */
 export type Scope = {
@@ -22,7 +23,16 @@ export type Scope = {
 /** The time a line pays for, and the whole period that contains it. */
 export type LinePeriod = { readonly service: Interval; readonly full: Interval }
 
-export type StepName = 'MARKUP' | 'DISCOUNT' | 'COMMITMENT' | 'TOTAL_DISCOUNT' | 'INVOICE_COMMITMENT' | 'WALLET_CREDIT'
+/** What changes of a line are explained by. A new step is a file, its line in `apply-clauses.ts`, and its name here. */
+export const STEP_NAMES = [
+  'MARKUP',
+  'DISCOUNT',
+  'COMMITMENT',
+  'TOTAL_DISCOUNT',
+  'INVOICE_COMMITMENT',
+  'WALLET_CREDIT',
+] as const
+export type StepName = (typeof STEP_NAMES)[number]
 
 export type CouponOf = { readonly couponId: string; readonly promotionCodeId: string | null }
 

@@ -10,6 +10,7 @@ export const flat = definePriceModel({
   bands: 'one',
   basis: 'units',
   perPricingPeriod: true,
+  byUnits: true,
   settings: ['blockRounding'],
   takes: UNIT_FIELDS,
   read: readUnitBand,

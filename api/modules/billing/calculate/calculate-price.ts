@@ -9,7 +9,7 @@ import { flexibleFault } from '../../../../shared/rating/flexible-amount.ts'
 import { applyIncludedVolume, type IncludedVolumeDetails } from '../../../../shared/rating/included/included-volume.ts'
 import { currencyOfPrice, parsePriceConfig } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { amountVolume, type Metric, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
-import { findPriceModel, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
+import { findPriceModel, isLumpSum, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { type EqualEvents, eventsOfOneSize, rateEvents } from '../../../../shared/rating/rate-events.ts'
 import { findMany, getOne } from '../../../resource/store.ts'
 import { creditTypeResource } from '../../catalog/credit-types/credit-type.ts'
@@ -94,7 +94,7 @@ function pricedBy(config: PricingItemConfig, metric: Metric): Priced {
   if (metric === 'AMOUNT') return { model: 'USAGE_BASED', metric }
   if (config.default_units || config.on_demand) return { model: 'ONE_OFF' }
   if (config.default_seats_value) return { model: 'PER_SEAT' }
-  if (config.billing_in_advance) return { model: config.pricing_type === 'FIXED' ? 'RECURRING' : 'PER_SEAT' }
+  if (config.billing_in_advance) return { model: isLumpSum(config.pricing_type) ? 'RECURRING' : 'PER_SEAT' }
   return { model: 'USAGE_BASED', metric }
 }
 
@@ -148,8 +148,7 @@ function read(
 /** A price that does not depend on usage needs no quantities. */
 function quantitiesOf({ config }: Price, { meter_values: given }: CalculatePriceBody): PriceQuantity[] {
   if (given) return given
-  const model = findPriceModel(config.pricingType)
-  if (model?.basis === 'lump' && model.bands === 'one') return [{}]
+  if (isLumpSum(config.pricingType)) return [{}]
   throw new AppError('MISSING_FIELD', 'Give the quantities to price in meter_values.', { field: 'meter_values' })
 }
 
@@ -230,7 +229,6 @@ const viewOf = (volume: Volume) => ({
 /** Throws INVALID_FIELD or MISSING_FIELD for a quantity of another kind than the price meters. */
 function volumeOf({ config, metric }: Price, { number, amount, count }: PriceQuantity, field: string): Volume {
   const events: Decimal = count ? decimal(count) : ZERO
-  const model = findPriceModel(config.pricingType)
   const wanted = metric === 'AMOUNT' ? 'amount' : 'number'
   const odd = metric === 'AMOUNT' ? 'number' : 'amount'
   if ({ number, amount }[odd]) {
@@ -242,6 +240,6 @@ function volumeOf({ config, metric }: Price, { number, amount, count }: PriceQua
   }
   if (amount) return amountVolume(decimal(amount.quantity), config.currency, events)
   if (number) return numberVolume(decimal(number), events)
-  if (model?.basis === 'lump' && model.bands === 'one' && metric === 'NUMBER') return numberVolume(ONE, events)
+  if (isLumpSum(config.pricingType) && metric === 'NUMBER') return numberVolume(ONE, events)
   throw new AppError('MISSING_FIELD', `Give ${wanted}.`, { field: `${field}.${wanted}` })
 }

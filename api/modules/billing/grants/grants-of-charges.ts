@@ -6,6 +6,7 @@ import { addPeriodAt, type BillingPeriod, billingPeriods } from '../../../../sha
 import { periodShare, shareOf } from '../../../../shared/billing/proration.ts'
 import { type Decimal, decimal, HUNDRED, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
+import { isByUnits } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, intersect } from '../../../../shared/time.ts'
 import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-grants.ts'
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
@@ -92,7 +93,7 @@ function quantityOf({ charge, metered }: RatedCharge, rule: WalletGrantRule, pai
   }
   const fixed = decimal(terms.quantity)
   const model = charge.productItem.model_type
-  if (model === 'ONE_OFF') return charge.config.pricing_type === 'FLAT' ? fixed.times(metered.quantity) : fixed
+  if (model === 'ONE_OFF') return isByUnits(charge.config.pricing_type) ? fixed.times(metered.quantity) : fixed
   // The rest of a period grants no second time what the period grants once.
   if (model !== 'PER_SEAT') return charge.rest ? ZERO : fixed
   const seats = metered.quantity.minus(charge.seats?.before ?? ZERO)

@@ -22,7 +22,7 @@ import { fundsRequest } from '../run/funds-request.ts'
 import { billedElsewhere, keyOfRow, keyOfWindow, loadSubscriptionInvoices } from '../run/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load/load-inputs.ts'
-import { resolveTerms } from '../terms/price-terms.ts'
+import { chargesNothing, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { type UsageFigures, type UsageNeed, usageNeeds } from '../usage/usage-needs.ts'
 import { readNeeds } from '../usage/usage-reader.ts'
@@ -115,7 +115,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
       finalizedAt: null,
     },
     needs: usageNeeds(charges),
-    billed: usageNeeds(charges.filter(({ config }) => config.pricing_type !== 'NONE')),
+    billed: usageNeeds(charges.filter(charge => !chargesNothing(charge))),
     arrears: window.arrears,
     invoiceId,
     purse,

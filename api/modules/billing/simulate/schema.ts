@@ -1,7 +1,7 @@
 // Wire shapes of simulations: the simulation with its progress and result, and each customer's difference.
 import Type, { type Static } from 'typebox'
+import { LINE_KINDS } from '../../../../shared/billing/steps/line.ts'
 import { Amount, Currency, DecimalText, IdText, Nullable, Timestamp } from '../../../resource/shapes.ts'
-import { LINE_KINDS } from '../../invoices/lines/table.ts'
 
 const OUTCOME_TEXTS = ['WINNER', 'LOSER', 'UNCHANGED'] as const
 const Difference = {

@@ -1,23 +1,21 @@
 // Migrations of all subscriptions of a plan version by the API and their job: the preview, the move, what cannot be moved, and runs
 // that are killed, repeated or cancelled.
 import { pino } from 'pino'
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../../../shared/process/logger.ts'
-import { openTestDatabase } from '../../../../shared/testing/database-logins.ts'
-import { prepareJobSchema } from '../../../jobs/job-schema.ts'
-import { createWorkerMetrics } from '../../../jobs/metrics.ts'
 import { runJob } from '../../../jobs/testing/run-job.ts'
 import { expectPayloads } from '../../../testing/event-payloads.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { openWorker } from '../../../testing/worker.ts'
 import { runBilling } from '../run/run-billing.ts'
 import { runGroup } from '../run/run-group.ts'
-import { billedSubscription, succeed } from '../testing/billed-subscription.ts'
+import { succeed } from '../testing/billed-subscription.ts'
 import { NO_USAGE } from '../testing/no-usage.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
 import { findLostMigrations, migrationJobs } from './migration-jobs.ts'
 import { type MigrationDeps, runMigration } from './run-migration.ts'
+import { onOneVersion as subscribedToOneVersion } from './testing/on-one-version.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -35,44 +33,9 @@ const post = (url: string, body: unknown = {}) => succeed(tenant, 'POST', `/v1/$
 const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 
-/** Subscriptions to a plan with a fee of 10.00 in advance, the first also with a fee of 8.00 agreed, and a version at 20.00. */
-async function onOneVersion(count: number) {
+const onOneVersion = (count: number) => {
   setTime('2026-03-10T00:00:00Z')
-  const first = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '10' })
-  const [schedule] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${first.subscriptionId}`))['data']
-  const { pricing_plan_version_id: version, pricing_plan_id: plan } = schedule
-  const { billing_entity_id } = await get(`pricing-plan-subscriptions/${first.subscriptionId}`)
-  const subscriptions = [first.subscriptionId]
-  while (subscriptions.length < count) {
-    const made = await post('pricing-plan-subscriptions', {
-      customer_id: first.customerId,
-      billing_entity_id,
-      billing_currency: 'EUR',
-    })
-    await post('pricing-plan-schedules', {
-      pricing_plan_subscription_id: made['id'],
-      pricing_plan_version_id: version,
-      start_at: '2026-03-01T00:00:00Z',
-    })
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${made['id']}`, { status: 'ACTIVE' })
-    subscriptions.push(made['id'])
-  }
-  const next = await post('pricing-plan-versions', {
-    pricing_plan_id: plan,
-    copied_from_pricing_plan_version_id: version,
-  })
-  const [category] = (await get(`pricing-plan-versions/${next['id']}`))['pricing_categories']
-  const [pricing] = category.pricings
-  const items = pricing.items.map((item: Row, index: number) => ({
-    product_item_ids: item['product_item_ids'],
-    configs:
-      index === 0
-        ? item['configs'].map(({ id: _id, ...config }: Row) => config)
-        : [{ pricing_type: 'FIXED', billing_in_advance: true, bands: [{ fixed_amount: eur('20') }] }],
-  }))
-  await succeed(tenant, 'PATCH', `/v1/pricings/${pricing.id}`, { items })
-  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${next['id']}`, { status: 'ACTIVE' })
-  return { version: version as string, next: next['id'] as string, subscriptions }
+  return subscribedToOneVersion(tenant, count)
 }
 const run = (id: string, more: Partial<MigrationDeps> = {}) =>
   runMigration({ ...deps, ...more }, { tenant: tenant.tenant, id, last: false })
@@ -198,14 +161,10 @@ test('is found when its worker was killed, once it is silent, and is finished', 
     if (name.startsWith('migrate.')) throw new Error('killed')
   }
   await expect(run(id, { failpoint: killed })).rejects.toThrow('killed')
-  await prepareJobSchema(api.databaseUrl)
-  const role = 'millrace_worker'
-  const system = await openTestDatabase({
-    ...{ url: api.databaseUrl, role, clock: api.clock, logger: silentLogger, poolMax: 1 },
-  })
-  const worker = { ...deps, system, metrics: createWorkerMetrics(new Registry()) }
-  const found = async () => (await findLostMigrations(system)).some(each => each.id === id)
-  const search = () => runJob(migrationJobs, 'find-lost-migrations', worker)
+  const worker = await openWorker(api, 1)
+  const jobDeps = { ...deps, ...worker.deps }
+  const found = async () => (await findLostMigrations(worker.deps.system)).some(each => each.id === id)
+  const search = () => runJob(migrationJobs, 'find-lost-migrations', jobDeps)
   try {
     api.clock.set(Date.parse('2026-03-10T00:00:30Z'))
     expect(await found()).toBe(false)
@@ -223,7 +182,7 @@ test('is found when its worker was killed, once it is silent, and is finished', 
     await search()
     expect(await found()).toBe(false)
     const due = { platform_id: tenant.tenant.platformId, environment: tenant.tenant.environment, id }
-    await runJob(migrationJobs, 'migrate-pricing-plan-version', worker, due)
+    await runJob(migrationJobs, 'migrate-pricing-plan-version', jobDeps, due)
     expect(await get(`pricing-plan-version-migrations/${id}`)).toMatchObject({
       status: 'DONE',
       result: { number_of_moved: 2 },
@@ -232,7 +191,7 @@ test('is found when its worker was killed, once it is silent, and is finished', 
     api.clock.set(Date.parse('2026-03-10T01:00:00Z'))
     expect(await found()).toBe(false)
   } finally {
-    await system.close()
+    await worker.close()
   }
 })
 

@@ -1,5 +1,6 @@
 // Response shapes of the routes that explain the figures of an invoice.
 import Type, { type Static } from 'typebox'
+import { STEP_NAMES } from '../../../../shared/billing/steps/line.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { Amount, OneOf, Optional, Shape, TaxCategory } from '../../../resource/shapes.ts'
 
@@ -19,12 +20,7 @@ const Step = Type.Object(
       'PRORATION',
       'DEDUCTION',
       'ROUNDING',
-      'MARKUP',
-      'DISCOUNT',
-      'COMMITMENT',
-      'TOTAL_DISCOUNT',
-      'INVOICE_COMMITMENT',
-      'WALLET_CREDIT',
+      ...STEP_NAMES,
       'LINE',
     ),
     description: Text,

@@ -6,7 +6,7 @@ import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { type PriceConfigFault, parsePriceConfig } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
-import { type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
+import { isLumpSum, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { at, interval } from '../../../../shared/time.ts'
 import { type DraftLine, NO_GROUP, NO_SCOPE } from '../document/draft-invoice.ts'
 import type { BandView, LineView } from '../schema.ts'
@@ -39,7 +39,7 @@ type Priced = { readonly config: PriceConfig; readonly volume: Volume }
 /** Reads the price of a line in this currency. Throws INVALID_FIELD with the member of the line. */
 export function priceOfLine(line: AddedLineBody, currency: string): Priced {
   const { pricing_type, pricing_band, volume } = line
-  const isFixed = pricing_type === 'FIXED'
+  const isFixed = isLumpSum(pricing_type)
   if (isFixed && (volume?.number || volume?.amount))
     throw refused('volume', 'A FIXED line bills one lump sum and takes no volume.')
   if (volume?.number && volume.amount) throw refused('volume', 'Give a number or an amount, not both.')
@@ -101,7 +101,7 @@ export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): Draf
     printed: {
       product_items: sold ? [{ ...sold.item, type }] : [],
       pricing_type: line.pricing_type,
-      ...(line.pricing_type === 'FIXED' ? {} : { meter_value: volumeView(volume, to.currency) }),
+      ...(isLumpSum(line.pricing_type) ? {} : { meter_value: volumeView(volume, to.currency) }),
       ...(line.applicable_for_clauses ? { applicable_for_clauses: [...line.applicable_for_clauses] } : {}),
     },
     details: {

@@ -1,6 +1,8 @@
 // Wire shape of a line that a user adds to an invoice (semantics 5.6).
+
 import Type, { type Static } from 'typebox'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
+import { isByUnits, isLumpSum, SUPPORTED_PRICING_TYPES } from '../../../../shared/rating/rate.ts'
 import {
   Amount,
   DecimalText,
@@ -26,7 +28,7 @@ export const AddedLineBody = Shape(
     pricing_name: Given(Name),
     start_at: Given(Timestamp),
     end_at: Given(Timestamp),
-    pricing_type: OneOf('FLAT', 'FIXED'),
+    pricing_type: OneOf(...SUPPORTED_PRICING_TYPES.filter(type => isByUnits(type) || isLumpSum(type))),
     pricing_band: PricingBand,
     volume: Given(Shape({ number: Given(DecimalText), amount: Given(Amount) })),
     pricing_plan_subscription_id: Given(IdText('pricing plan subscription')),

@@ -51,6 +51,10 @@ export type LineGroup = {
   readonly isPayment?: true
 }
 
+/** The same for all lines of a group. */
+export const groupKey = ({ scheduleId, pricing, category, isPayment }: LineGroup): string =>
+  [scheduleId ?? '', pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
+
 /** Of a line that stands under no heading. */
 export const NO_GROUP: LineGroup = {
   billingPeriod: null,

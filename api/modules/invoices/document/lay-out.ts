@@ -7,7 +7,7 @@ import { base62 } from '../../../../shared/ids.ts'
 import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
-import type { DraftLine, LineGroup } from './draft-invoice.ts'
+import { type DraftLine, groupKey, type LineGroup } from './draft-invoice.ts'
 
 /** A line with its id and its amounts. */
 export type LaidLine = { readonly id: string; readonly draft: DraftLine; readonly priced: PricedLine }
@@ -35,9 +35,6 @@ export function periodsOf(lines: readonly LaidLine[]): LaidLine[][][] {
     )
     .map(period => groupBy(period, ({ draft: { group } }) => groupKey(group)))
 }
-
-export const groupKey = ({ scheduleId, pricing, category, isPayment }: LineGroup): string =>
-  [scheduleId ?? '', pricing?.id ?? '', category?.id ?? '', ...(isPayment ? ['payment'] : [])].join(' ')
 
 /** Whether a period has only discounts without a single pricing. */
 const isOfWhole = (lines: readonly LaidLine[]): boolean =>

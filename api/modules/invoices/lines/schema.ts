@@ -2,6 +2,7 @@
 // `previously_billed`, `persisted_usage` and `late_for_invoice_id` are additions of Millrace, so that every figure that
 // led to an amount is shown.
 import Type from 'typebox'
+import { LINE_KINDS } from '../../../../shared/billing/steps/line.ts'
 import { OneOf, Optional, TaxCategory } from '../../../resource/shapes.ts'
 import { Comparator } from '../../catalog/conditions/schema.ts'
 import { Credits, WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
@@ -229,7 +230,7 @@ export const Line = Type.Object({
   pricing_item_id: Optional(Text),
   pricing_item_config_id: Optional(Text),
   product_items: Type.Array(LineProductItem),
-  type: OneOf('REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'),
+  type: OneOf(...LINE_KINDS),
   pricing_type: Optional(Text),
   discount_type: Optional(Text),
   commitment_type: Optional(Text),

@@ -1,10 +1,8 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import type { LineKind } from '../../../../shared/billing/steps/line.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
-
-export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
-export type LineKind = (typeof LINE_KINDS)[number]
 
 /**
  * The lines of invoices, one row each: of one that is OPEN what others read of it (`linesToStore`), of all others every line. Rewritten

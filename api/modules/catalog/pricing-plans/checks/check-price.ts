@@ -4,7 +4,7 @@ import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError, type ErrorCode } from '../../../../../shared/errors.ts'
 import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/credits.ts'
 import { parsePriceConfig } from '../../../../../shared/rating/parse/parse-price-config.ts'
-import { findPriceModel } from '../../../../../shared/rating/rate.ts'
+import { findPriceModel, isByUnits, isLumpSum } from '../../../../../shared/rating/rate.ts'
 import type { PricePeriod, PricingItemConfig } from '../schema.ts'
 import { holdsWhole } from '../variants/period-length.ts'
 import type { VariantKey } from '../variants/variants.ts'
@@ -100,7 +100,7 @@ function checkUnmetered(
   const { pricing_type: type, on_demand: onDemand = false } = config
   if (onDemand && model !== 'ONE_OFF') refuse('INVALID_FIELD', `${field}.on_demand`, ONLY_ONE_OFF)
   const price = findPriceModel(type)
-  const isLump = price?.basis === 'lump' && price.bands === 'one'
+  const isLump = isLumpSum(type)
   const isChosen = price?.basis === 'chosen'
   if (isChosen && model === 'ONE_OFF' && !onDemand) {
     const message = 'The customer chooses the amount when it is charged; set on_demand to true.'
@@ -109,7 +109,7 @@ function checkUnmetered(
   const bySeat = price?.perPricingPeriod === true && !price.wholeBlocks && price.basis !== 'nothing'
   const fits = {
     RECURRING: isLump,
-    ONE_OFF: isLump || type === 'FLAT' || isChosen,
+    ONE_OFF: isLump || isByUnits(type) || isChosen,
     PER_SEAT: bySeat && price.metrics.includes('NUMBER'),
     CREDITS: bySeat && price.metrics.includes('NUMBER'),
   }

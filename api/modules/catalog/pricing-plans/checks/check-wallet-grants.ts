@@ -2,6 +2,7 @@
 // types is checked by the wallets (api/modules/wallets/rules).
 import { decimal, isPlainDecimal, ZERO } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
+import { isByUnits } from '../../../../../shared/rating/rate.ts'
 import { isMeasured, type ModelType } from '../../products/schema.ts'
 import type { PricingItemConfig, WalletGrantRule } from '../schema.ts'
 
@@ -44,7 +45,7 @@ export function checkWalletGrants(config: PricingItemConfig, model: ModelType, f
     const terms = termsOfRule(rule, path)
     const value = terms.by === 'FIXED' ? terms.quantity : terms.rate
     if (!isPlainDecimal(value) || decimal(value).lte(ZERO)) refuse(terms.field, 'A rule grants more than zero.')
-    if (model === 'ONE_OFF' && config.pricing_type === 'FLAT' && terms.by !== 'FIXED') {
+    if (model === 'ONE_OFF' && isByUnits(config.pricing_type) && terms.by !== 'FIXED') {
       const message =
         'A ONE_OFF item priced FLAT grants a fixed quantity for each unit; it cannot grant by what is paid for it.'
       refuse(terms.field, message)
