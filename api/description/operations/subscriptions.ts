@@ -20,7 +20,8 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'for the days that are left.',
   pricing_plan_subscriptions_update:
     'Only a DRAFT subscription can change its customer, currency and cycle. Setting `status` to `ACTIVE` activates the subscription ' +
-    'and its draft schedules in one step.',
+    'and its draft schedules in one step; of two such calls at once, the later one finds it ACTIVE and activates nothing again. A ' +
+    'change that comes while an invoice is being made FINAL waits for that, and the next invoice has it.',
   pricing_plan_subscriptions_init:
     'With `template_pricing_plan_subscription_id`, only the fields that go on top of a template are accepted: its schedules are moved ' +
     'to the new start and keep their lengths. Without it, give the subscription in full. `status: ACTIVE` activates it. All of it is ' +
@@ -60,7 +61,9 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +
     'at the start of this one, and `set_next_start_at` starts the draft after it at its end.',
   pricing_plan_schedules_update:
-    'A DRAFT schedule can change in every field; of an ACTIVE one only the end can change.',
+    'A DRAFT schedule can change in every field but its `type`. Of an ACTIVE one these can change: an end that lies ahead, and ' +
+    'discounts, markups, minimums, enabled pricings, seats, included volumes and coupons in time that no FINAL invoice has billed. A ' +
+    'change that comes while an invoice is being made FINAL waits for that, and is then refused for the time of that invoice.',
   pricing_plan_schedules_copy:
     'The copy is a DRAFT with the same version and terms. It starts where the original ends, unless `start_at` says otherwise, and ' +
     'runs on without `end_at`.',
@@ -70,5 +73,6 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'its start.',
   pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',
   pricing_plan_schedules_activate:
-    'From then on the schedule is billed. The schedules before it must be ACTIVE. Of two calls at once, the later one is refused.',
+    'From then on the schedule is billed. The schedules before it must be ACTIVE. Of two calls for one draft at once, the later one is ' +
+    'refused. Sent again afterwards, the call answers the schedule as it is.',
 }

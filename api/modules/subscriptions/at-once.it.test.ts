@@ -1,6 +1,5 @@
 // Two requests at once on one subscription: each is done whole or refused with a code, whichever comes first, and what they leave is
 // what one after the other would leave. Pairs of the same request, and those beside billing, are tested beside the request too.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE, type Uow } from '../../../shared/database/database.ts'
 import { instantOf } from '../../../shared/time.ts'
@@ -16,6 +15,7 @@ import { subscriptionResource } from './subscription.ts'
 import { activateSubscription } from './subscription-commands.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from './testing/seed-subscription.ts'
 import { startAt } from './testing/start-at.ts'
+import { untilItWaits } from './testing/until-it-waits.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -143,21 +143,11 @@ async function left({ id }: Given): Promise<void> {
 // Where a request does not lock the subscription (lockOne without `for update`), four of this file fail: those of a cancellation, an
 // activation and a discount below, and `activate and delete the second schedule`. Of two changes of plan, the database refuses one too.
 describe('a request that comes while another is being saved', () => {
-  /** Sends the request, and gives its answer to come once it waits for a lock, or has one. */
-  async function untilItWaits(request: () => Promise<Answer>): Promise<{ readonly answer: Promise<Answer> }> {
-    let isAnswered = false
-    const answer = request().finally(() => {
-      isAnswered = true
-    })
-    const waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    while (!isAnswered && (await api.sql(waits, [])).length === 0) await sleep(20)
-    return { answer }
-  }
   /** Sends the second once the first has done its work and not committed it, which it does when the second waits, or has an answer. */
   async function beside(first: (uow: Uow) => Promise<unknown>, second: () => Promise<Answer>): Promise<Answer> {
     const sent = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
       await first(uow)
-      return await untilItWaits(second)
+      return await untilItWaits(api, second)
     })
     return await sent.answer
   }
@@ -225,7 +215,7 @@ describe('a request that comes while another is being saved', () => {
     const failpoint = async (name: string): Promise<void> => {
       if (name !== 'invoices.before-commit' || sent.length > 0) return
       const discount = { totals: [{ percentage: '10' }] }
-      sent.push((await untilItWaits(() => tenant.call('PATCH', `${H}/${schedule}`, { discount }))).answer)
+      sent.push((await untilItWaits(api, () => tenant.call('PATCH', `${H}/${schedule}`, { discount }))).answer)
     }
     await runBilling({ ...deps, failpoint }, tenant.tenant, id)
     const [answer] = await Promise.all(sent)
