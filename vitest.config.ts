@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { NATIVE, nativeModules } from './shared/testing/native-modules.ts'
 import { RunOrder } from './shared/testing/run-order.ts'
 import { SecondTries } from './shared/testing/second-tries.ts'
 
@@ -37,7 +38,7 @@ const withServers = {
   // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
   maxWorkers: 4,
 }
-/** Takes one layer of defence away in what it imports: nobody else may meet that. */
+/** Takes one layer of defence away in what it imports: nobody else may meet that, and it needs vitest's own runner. */
 const TENANCY_LAYERS = 'api/tenancy-layers.it.test.ts'
 /** Files that follow each other in one process: they leave no timer, no changed environment and no mocked module behind. */
 const TOGETHER = [
@@ -49,8 +50,8 @@ const TOGETHER = [
 ]
 
 // `unit` is pure and quick; `it` talks to real servers. In both, files follow each other in a few processes, since to load the code
-// again for each takes longer than most of them. In `unit-alone` and `it-alone` each file has a process of its own, whose memory,
-// environment and modules it may do with as it likes.
+// again for each takes longer than most of them. In the other projects each file has a process of its own, whose memory and environment
+// it may do with as it likes; in those without `nativeModules` it may also put other modules in the place of real ones.
 export default defineConfig({
   // Holds how long each test file took; outside node_modules, so that an installation does not lose it.
   cacheDir: '.tools/vitest',
@@ -62,7 +63,9 @@ export default defineConfig({
     reporters: ['default', new SecondTries()],
     projects: [
       {
+        plugins: [nativeModules()],
         test: {
+          ...NATIVE,
           ...pure,
           name: 'unit',
           include: ['**/*.test.ts'],
@@ -72,7 +75,9 @@ export default defineConfig({
       },
       { test: { ...pure, name: 'unit-alone', include: [SIMULATION] } },
       {
+        plugins: [nativeModules()],
         test: {
+          ...NATIVE,
           ...withServers,
           name: 'it',
           include: TOGETHER,
@@ -81,13 +86,16 @@ export default defineConfig({
         },
       },
       {
+        plugins: [nativeModules()],
         test: {
+          ...NATIVE,
           ...withServers,
           name: 'it-alone',
-          include: [TENANCY_LAYERS, '{bench,infra}/**/*.it.test.ts', '**/*.fault.test.ts'],
+          include: ['{bench,infra}/**/*.it.test.ts', '**/*.fault.test.ts'],
           exclude: [...TOGETHER.filter(files => files.startsWith('bench/')), ...NO_SOURCES],
         },
       },
+      { test: { ...withServers, name: 'it-mocking', include: [TENANCY_LAYERS] } },
     ],
   },
 })

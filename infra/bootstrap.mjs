@@ -88,7 +88,8 @@ function* filesUnder(folder) {
   }
 }
 
-function sources() {
+/** Every file of the folders that hold our code. */
+export function sources() {
   const { include } = readJson(join(ROOT, 'tsconfig.json'))
   const folders = include.filter(name => extname(name) === '' && existsSync(join(ROOT, name)))
   return folders.flatMap(name => [...filesUnder(join(ROOT, name))])

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createVitest, type TestCase, type TestModule, type Vitest } from 'vitest/node'
 import { PROJECT_ROOT } from '../../../infra/services/project.ts'
 import type {} from '../../../shared/testing/global-setup.ts'
+import { NATIVE, nativeModules } from '../../../shared/testing/native-modules.ts'
 import { sabotagePlugin } from './plugin.ts'
 import { nameOf, RUNS_FILE } from './runs.ts'
 
@@ -42,8 +43,9 @@ async function openVitest({ databaseUrl, databaseTemplate }: Servers): Promise<V
       hookTimeout: 120_000,
       pool: 'forks',
       maxWorkers: 1,
+      ...NATIVE,
     },
-    { plugins: [sabotagePlugin()] },
+    { plugins: [sabotagePlugin(), nativeModules()] },
   )
   vitest.provide('databaseUrl', databaseUrl)
   vitest.provide('databaseTemplate', databaseTemplate)

@@ -65,8 +65,9 @@ export function sabotagePlugin(): Vite.Plugin {
       if (importer === undefined) return null
       const { file: from, sabotage } = faultOf(importer)
       if (sabotage === null) return null
-      const resolved = await this.resolve(source, from, { skipSelf: true })
-      return resolved && touchedBy(sabotage).has(resolved.id) ? withFault(resolved.id, sabotage) : resolved
+      const imported = resolve(dirname(from), source)
+      if (touchedBy(sabotage).has(imported)) return withFault(imported, sabotage)
+      return await this.resolve(source, from, { skipSelf: true })
     },
     transform(code, id) {
       const { file, sabotage } = faultOf(id)
