@@ -35,6 +35,9 @@ const withServers = {
   // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
   expect: { poll: { timeout: 60_000 } },
   pool: 'forks' as const,
+  // Most of what they run, they run too seldom to gain what it takes to optimise it; and threads that collect side by side wait for
+  // each other where every core has work.
+  execArgv: ['--interrupt-budget=1000000', '--single-threaded-gc', '--max-semi-space-size=32'],
   // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
   maxWorkers: 4,
 }
