@@ -13,6 +13,7 @@ export const eventCustomer = (number: number): string => `sender-${number}`
 /** So many events that end at `end`, of which those before the one with the number `from` are left out. */
 export type Filled = {
   readonly tenant: Tenant
+  /** The meter of the event with the number `n`, in SQL. */
   readonly meter: string
   readonly events: number
   readonly end: number
@@ -25,7 +26,7 @@ export async function fillEvents(client: ClickHouseClient, of: Filled): Promise<
     await client.command({
       query: `INSERT INTO usage_events SELECT lower(hex(sipHash128(n, 'read'))), substring(lower(hex(sipHash128(n))), 1, 16),
           {platform:String}, {environment:String}, concat('read-', toString(n)),
-          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${EVENT_CUSTOMERS})), {meter:String}, at, at,
+          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${EVENT_CUSTOMERS})), ${meter}, at, at,
           ['units', 'hits'], [toDecimal128(n % 1000 / 8, 12), toDecimal128(1, 12)], ['', ''],
           map('kind', concat('kind-', toString(n % 5))), '', n % ${PARTITIONS}, intDiv(n, 50) + 1, n % 50, intDiv(n, 50) + 1, 0
         FROM (SELECT number + {first:UInt64} AS n,
@@ -34,7 +35,6 @@ export async function fillEvents(client: ClickHouseClient, of: Filled): Promise<
       query_params: {
         platform: tenant.platformId,
         environment: tenant.environment,
-        meter,
         first,
         rows: Math.min(ROWS_PER_STATEMENT, events - first),
       },

@@ -1,10 +1,34 @@
 // More events than a bench can wait for, in the tables alone that lists read.
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { type Call, METERS, meterReference } from '../billing-run/platform.ts'
 import { EVENT_CUSTOMERS, eventCustomer, type Filled, fillEvents, MONTH_MS } from './fill-events.ts'
 
 const ROWS_PER_STATEMENT = 250_000
 /** The newest, which are whole events: a page holds their ids. */
 const WHOLE = 100_000
+
+/** Beside half of all events, which are of the first meter: one in 38 of each. */
+const OTHERS = Array.from({ length: 19 }, (_, place) => meterReference(place + 1))
+export const SELDOM = 'seldom'
+const SELDOM_EVERY = 50_000
+export const RARE = 'rare'
+const RARE_EVENTS = 12
+export const UNUSED = 'unused'
+
+/** Of events of meters of which some are rare, as `Filled` says it. */
+export const mixedMeters = (events: number): string =>
+  `multiIf(n % ${Math.ceil(events / RARE_EVENTS)} = 7, '${RARE}', n % ${SELDOM_EVERY} = 11, '${SELDOM}', n % 2 = 0, '${meterReference(0)}',
+    concat('${meterReference(0).slice(0, -1)}', toString(1 + intDiv(n, 2) % ${OTHERS.length})))`
+
+/** Makes those of the meters that are not there yet, and one that no event has. */
+export async function makeMixedMeters(call: Call): Promise<void> {
+  const { meter_values, meter_properties } = await call('GET', `meters/${meterReference(0)}`)
+  const named = (given: unknown) =>
+    (given as readonly { id: string; required: boolean }[]).map(({ id, required }) => ({ id, required }))
+  const definition = { meter_values: named(meter_values), meter_properties: named(meter_properties), status: 'ACTIVE' }
+  for (const reference of [...OTHERS.slice(METERS - 1), SELDOM, RARE, UNUSED])
+    await call('POST', 'meters', { reference, ...definition })
+}
 
 /** As fillEvents, of which only the newest are more than an entry of a list. */
 export async function fillRecords(client: ClickHouseClient, of: Filled): Promise<void> {
@@ -16,7 +40,7 @@ export async function fillRecords(client: ClickHouseClient, of: Filled): Promise
       query: `INSERT INTO usage_records_by_time
           (platform_id, environment, timestamp, id_hash, repeat, customer_key, meter_reference, received_at, content, version, deleted)
         SELECT {platform:String}, {environment:String}, at, lower(hex(sipHash128(n, 'read'))), 0,
-          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${EVENT_CUSTOMERS})), {meter:String}, at,
+          concat('${eventCustomer(0).slice(0, -1)}', toString(cityHash64(n) % ${EVENT_CUSTOMERS})), ${meter}, at,
           concat('["read-', toString(n), '","",["units","hits"],["', toString(n % 1000 / 8), '","1"],["",""],{"kind":"kind-', toString(n % 5),
             '"},', toString(n % 4), ',"', toString(intDiv(n, 50) + 1), '",', toString(n % 50), ',0]'),
           intDiv(n, 50) + 1, 0
@@ -26,7 +50,6 @@ export async function fillRecords(client: ClickHouseClient, of: Filled): Promise
       query_params: {
         platform: tenant.platformId,
         environment: tenant.environment,
-        meter,
         first,
         rows: Math.min(ROWS_PER_STATEMENT, records - first),
       },

@@ -41,7 +41,7 @@ try {
   const { port } = api
   const client = createClickHouse(clickhouseUrl, DATABASE)
   const now = Date.now()
-  await fillEvents(client, { tenant: setup.tenant, meter: METER_REFERENCE, events, end: now })
+  await fillEvents(client, { tenant: setup.tenant, meter: `'${METER_REFERENCE}'`, events, end: now })
   await client.close()
 
   const month = `[${new Date(now - 30 * DAY_MS).toISOString()},]`

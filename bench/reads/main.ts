@@ -1,6 +1,6 @@
 // node dist/bench/reads/main.js [events [name [invoices]]]: what reads of the api cost in processor time of all processes, beside a bare
 // Fastify route over the same database in the same run, on a platform with so many events (a million by default; of more than five
-// million only the newest are more than entries of lists) and a hundred invoices, or so many more over a year.
+// million, which are of 22 meters, some of them rare, only the newest are more than entries of lists) and a hundred invoices, or so many more over a year.
 import { Pool } from 'undici'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { caller, copyCustomers, makeTemplate, meterReference } from '../billing-run/platform.ts'
@@ -10,7 +10,7 @@ import { type Running, startModule } from '../processes.ts'
 import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
 import { eventCustomer, fillEvents } from './fill-events.ts'
-import { fillRecords } from './fill-records.ts'
+import { fillRecords, makeMixedMeters, mixedMeters, RARE, SELDOM, UNUSED } from './fill-records.ts'
 import { invoiceReads } from './invoice-reads.ts'
 import { fillInvoices, makeInvoices } from './make-invoices.ts'
 import type { Read } from './read.ts'
@@ -35,6 +35,17 @@ if (!Number.isSafeInteger(events) || events < 1) throw new Error('give a whole n
 if (!Number.isSafeInteger(invoices) || invoices < 0) throw new Error('give a whole number of invoices')
 
 type Processes = { readonly api: Running; readonly bare: Running; readonly port: number }
+
+/** Of meters of which few events are, and of repeats and deletions, of which there are none. */
+const mixedReads: readonly Read[] = [
+  ...[meterReference(1), SELDOM, RARE, UNUSED].map(meter => ({
+    name: `fifty events of the meter ${meter}`,
+    path: `events?limit=50&meter_id=${meter}`,
+    times: FEW,
+  })),
+  { name: 'fifty events that are deleted', path: 'events?limit=50&deleted=true', times: FEW },
+  { name: 'fifty repeats', path: 'events?limit=50&processed_details_type=DUPLICATE', times: FEW },
+]
 
 const setup = await setUp()
 const running: Running[] = []
@@ -64,8 +75,12 @@ try {
     await fillInvoices(setup.databaseUrl, { invoices, end: now })
   }
   const client = createClickHouse(clickhouseUrl, DATABASE)
-  const fill = events > WHOLE_EVENTS_MAX ? fillRecords : fillEvents
-  await fill(client, { tenant: setup.tenant, meter: meterReference(0), events, end: now })
+  const isMixed = events > WHOLE_EVENTS_MAX
+  const filled = { tenant: setup.tenant, events, end: now }
+  if (isMixed) await makeMixedMeters(call)
+  await (isMixed
+    ? fillRecords(client, { ...filled, meter: mixedMeters(events) })
+    : fillEvents(client, { ...filled, meter: `'${meterReference(0)}'` }))
   await client.close()
 
   const get = (path: string) => call('GET', path) as Promise<unknown> as Promise<{ data: { id: string }[] }>
@@ -93,6 +108,7 @@ try {
       path: `events?limit=50&customer_id=${eventCustomer(7)}&timestamp=${month}`,
     },
     { name: 'fifty events of a meter', path: 'events?limit=50&meter_id=meter_0' },
+    ...(isMixed ? mixedReads : []),
     { name: 'fifty events that match nothing', path: 'events?limit=50&processed_details_type=NOT_MATCHED', times: FEW },
     { name: 'an event by id', path: `events/${event?.id}` },
     { name: 'an event traced', path: `events/${event?.id}/event_trace` },
