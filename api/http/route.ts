@@ -8,6 +8,7 @@ import {
   inTenant,
   type ReadUow,
   readTenant,
+  readTenantAtOnce,
   type Uow,
 } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
@@ -59,6 +60,8 @@ export function readRoute<
   deps: RouteDeps,
   spec: Shapes<P, Q, B> & {
     method: 'GET' | 'POST'
+    /** Whether all that it asks of the database is asked before it waits for an answer; left out: it is not. */
+    asksAtOnce?: (input: Input<P, Q, B>, tenant: Tenant) => boolean
     handle: (uow: ReadUow, input: Input<P, Q, B>) => Promise<unknown>
   },
 ): void {
@@ -66,9 +69,11 @@ export function readRoute<
     ...declaration(deps, spec, 200),
     handler: async (request, reply) => {
       const caller = callerOf(request)
+      const input = inputOf<P, Q, B>(request)
+      const readIt = spec.asksAtOnce?.(input, caller.tenant) ? readTenantAtOnce : readTenant
       const read = (actor: Actor) =>
         inTimeOfRequest(deps, caller, request, () =>
-          readTenant(deps.database, caller.tenant, uow => spec.handle(uow, inputOf(request)), actor),
+          readIt(deps.database, caller.tenant, uow => spec.handle(uow, input), actor),
         )
       const keyed = await answerOnce(deps, { request, caller, status: 200, response: spec.response }, read)
       if (keyed) return await send(reply, keyed)

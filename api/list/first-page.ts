@@ -9,8 +9,8 @@ import { LIMIT_DEFAULT, LIMIT_MAX } from '../http/pagination.ts'
 import { fieldsById, fieldsWhere, noteFields } from '../resource/custom-fields/values.ts'
 import { inPlaceholders } from '../resource/tenant-condition.ts'
 import { COUNTED_MAX, orderBy } from './keyset.ts'
-import type { ListOrder, ListTable } from './list-spec.ts'
-import type { Slice, Sliced } from './slice.ts'
+import type { ListOrder, ListQuery, ListTable } from './list-spec.ts'
+import { type Slice, type Sliced, sliceOf } from './slice.ts'
 
 /** The limit is written into the question, so that its plan is made once; so only these are prepared. */
 const LIMITS: readonly number[] = [LIMIT_DEFAULT, LIMIT_MAX]
@@ -18,6 +18,10 @@ const LIMITS: readonly number[] = [LIMIT_DEFAULT, LIMIT_MAX]
 /** Whether this is a page of a list without filters that is read by `readFirstPage`. */
 export const isFirstPage = (slice: Slice): boolean =>
   slice.kind === 'PAGE' && slice.page === 1 && LIMITS.includes(slice.limit)
+
+/** Whether a query asks for it, and for nothing else. */
+export const wantsFirstPage = (query: ListQuery): boolean =>
+  Object.keys(query).every(name => name === 'limit') && isFirstPage(sliceOf(query))
 
 type Columns = Readonly<Record<string, PgColumn | SQL>>
 type Wanted = {

@@ -175,6 +175,8 @@ type Traits<R extends StoredRow, Given> = {
   /** Fields of the view that are not columns. */
   readonly computed?: Readonly<Record<string, TSchema>>
   compute?(uow: ReadUow, rows: readonly R[]): Promise<readonly Row[]>
+  /** Those of them that a row says by itself. */
+  derive?(row: R): Row
   /**
    * Its section of the API reference: a title, and what it is in a sentence or two. Absent for those that
    * `api/description/tags.ts` puts in order.

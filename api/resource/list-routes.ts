@@ -5,6 +5,7 @@ import Type from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { listOf, PageOf, UNPAGED_MAX } from '../http/pagination.ts'
 import { type RouteDeps, readRoute } from '../http/route.ts'
+import { wantsFirstPage } from '../list/first-page.ts'
 import { listSlice } from '../list/list-slice.ts'
 import {
   filterConditions,
@@ -50,6 +51,10 @@ const specOf = (resource: Resource): ListSpec => ({
 
 const isPaged = (resource: Resource): boolean => resource.paged ?? true
 
+/** Whether it is the first page of all there is, which is read without waiting for one answer before the next question. */
+const isReadAtOnce = (resource: Resource, query: ListQuery): boolean =>
+  isPaged(resource) && resource.compute === undefined && wantsFirstPage(query)
+
 export function registerList(app: FastifyInstance, deps: RouteDeps, resource: Resource): void {
   const spec = specOf(resource)
   const url = `/v1/${resource.path}`
@@ -60,9 +65,11 @@ export function registerList(app: FastifyInstance, deps: RouteDeps, resource: Re
     url,
     query: Shape(isPaged(resource) ? { ...shape, ...SliceQuery } : shape),
     response: isPaged(resource) ? PageOf(resource.view) : Type.Object({ data: Type.Array(resource.view) }),
+    asksAtOnce: ({ query }) => isReadAtOnce(resource, query as ListQuery),
     handle: async (uow, { query: given }) => {
       const query = given as ListQuery
-      const of = { url, query, conditions: await filterConditions(uow, spec, query), order: orderOf(spec, query) }
+      const conditions = isReadAtOnce(resource, query) ? [] : await filterConditions(uow, spec, query)
+      const of = { url, query, conditions, order: orderOf(spec, query) }
       if (isPaged(resource)) return await answerSlice(uow, resource, of)
       const rows = await listAll<StoredRow>(uow, spec, { ...of, max: UNPAGED_MAX })
       return { data: await viewsOf(uow, resource, rows, listOf(query['expand[]'])) }

@@ -35,6 +35,10 @@ export async function viewById<R extends StoredRow>(
   return view
 }
 
+/** Whether `viewById` asks all that it asks before it waits for an answer, where nothing is expanded. */
+export const isReadAtOnce = (resource: Resource, idOrReference: string): boolean =>
+  resource.compute === undefined && (!resource.customFields || looksLikeId(idOrReference))
+
 /** Adds the custom fields of the row with this id to its view, where its resource has them. */
 type Fields = (id: string, view: Row) => void
 
@@ -50,7 +54,7 @@ async function viewsWith<R extends StoredRow>(
   const views = rows.map((row, index): Row => {
     const view = shownOf(resource, names, row)
     fields(row.id, view)
-    return Object.assign(view, computed[index])
+    return Object.assign(view, resource.derive?.(row), computed[index])
   })
   for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
   return views

@@ -45,7 +45,7 @@ export const alertRuleResource: Resource<AlertRule> = defineResource<AlertRule>(
   references: { customer_ids: () => customerResource },
   computed: { entitlement: ShownRuleEntitlement },
   // A copy, since the feature is filled into what is shown and never into the row.
-  compute: async (_uow, rows) => rows.map(({ entitlement }) => ({ entitlement: entitlement && { ...entitlement } })),
+  derive: ({ entitlement }) => ({ entitlement: entitlement && { ...entitlement } }),
   defaults: (_uow, row) => ({
     customer_ids: [],
     trigger_type: row.entitlement?.threshold.percentage == null ? 'STATIC' : 'DYNAMIC',

@@ -44,7 +44,7 @@ export const apiKeyResource: Resource<ApiKey> = defineResource<ApiKey>({
     status: OneOf('ACTIVE', 'INACTIVE'),
     api_key: Type.String({ description: 'The key itself; in the answer that made it, and never again.' }),
   },
-  compute: async (_uow, rows) => rows.map(({ active }) => ({ status: active ? 'ACTIVE' : 'INACTIVE' })),
+  derive: ({ active }) => ({ status: active ? 'ACTIVE' : 'INACTIVE' }),
   fixture: {
     create: async seed => ({ description: seed.unique('key'), role_type: 'READ_ONLY' }),
     update: null,

@@ -30,7 +30,7 @@ export const roleResource = defineResource<RoleRow>({
   operations: ['create', 'update', 'delete'],
   byReference: false,
   computed: { entity_id: Type.String() },
-  compute: async (_uow, rows) => rows.map(row => ({ entity_id: row.platform_id })),
+  derive: row => ({ entity_id: row.platform_id }),
   prepare: row => ({ ...row, child_role_ids: row.child_role_ids && [...new Set(row.child_role_ids)] }),
   defaults: () => ({ permissions: [], child_role_ids: [] }),
   fixture: {

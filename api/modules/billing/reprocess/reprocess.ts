@@ -53,7 +53,7 @@ export const reprocessResource = defineResource<Reprocess>({
       customer: Type.Optional(Nullable(customerResource.view)),
     }),
   },
-  compute: async (_uow, rows) => rows.map(({ customer }) => ({ customer })),
+  derive: ({ customer }) => ({ customer }),
   defaults: async (uow, row) => {
     const platform = await getOne(uow, platformResource, uow.tenant.platformId)
     const delayMs = delayOf(platform.reprocessing_settings, row.automatic === true)

@@ -139,16 +139,15 @@ export const fileResource = defineResource<StoredFile>({
       { description: 'How many lines are in each status so far.' },
     ),
   },
-  compute: async (_uow, rows) =>
-    rows.map(row => ({
-      content_bytes: row.content_bytes,
-      lines: {
-        imported: row.lines_imported,
-        done: row.lines_done,
-        skipped: row.lines_skipped,
-        error: row.lines_error,
-      },
-    })),
+  derive: row => ({
+    content_bytes: row.content_bytes,
+    lines: {
+      imported: row.lines_imported,
+      done: row.lines_done,
+      skipped: row.lines_skipped,
+      error: row.lines_error,
+    },
+  }),
   fixture: {
     create: async seed => {
       const meter = await seed.make(meterResource)

@@ -85,11 +85,10 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   searchable: ['reference', 'email', 'status', 'type'],
   references: { parent_customer_ids: () => customerResource },
   computed: { parent_customer_id: IdText('customer'), processing_only: Type.Boolean() },
-  compute: async (_uow, rows) =>
-    rows.map(({ parent_customer_ids: ids, roles }) => ({
-      parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null,
-      processing_only: roles.includes('PROCESSING_ONLY'),
-    })),
+  derive: ({ parent_customer_ids: ids, roles }) => ({
+    parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null,
+    processing_only: roles.includes('PROCESSING_ONLY'),
+  }),
   defaults: (_uow, row: Customer & GivenProcessingOnly) => ({ parent_customer_ids: [], roles: defaultRoles(row) }),
   prepare: row => ({
     ...row,
