@@ -1,5 +1,6 @@
 // Child processes of the benchmark.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,12 +28,17 @@ export type Running = {
 
 /**
  * Starts a module of ours and waits until it listens: the first line of its output that tells a port, or, for one that
- * serves health on a port it was given, until it says it is ready there.
+ * serves health on a port it was given, until it says it is ready there. `folder`: of another checkout that was built.
  */
-export async function startModule(module: string, env: Record<string, string>, healthPort?: number): Promise<Running> {
+export async function startModule(
+  module: string,
+  env: Record<string, string>,
+  { healthPort, folder }: { readonly healthPort?: number; readonly folder?: string } = {},
+): Promise<Running> {
   // Such as --cpu-prof.
   const more = process.env['BENCH_NODE_ARGS']?.split(' ') ?? []
-  const child = spawn(process.execPath, [...more, ...nodeArgs(module)], {
+  const args = folder === undefined ? nodeArgs(module) : [join(folder, 'dist', `${module}.js`)]
+  const child = spawn(process.execPath, [...more, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // A broker of the run's own is no cluster; what the secret seals ends with the run.
     env: { DURABILITY: 'local', DATA_SECRET: 'of-a-benchmark-that-keeps-nothing-at-all', ...process.env, ...env },

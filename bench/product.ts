@@ -22,15 +22,19 @@ const settingsOf = async ({ natsUrl }: Setup, clickhouseUrl: string) => ({
   IDENTITY_URL: NOBODY,
 })
 
-/** Starts an api, with more settings or others. `port` is where it listens. */
-export async function startApi(setup: Setup, clickhouseUrl: string, more: Settings = {}): Promise<Running> {
+/** Starts an api, with settings of `own` and the folder of another checkout that was built, if any. `port` is where it listens. */
+export async function startApi(
+  setup: Setup,
+  clickhouseUrl: string,
+  { folder, ...more }: Settings & { readonly folder?: string } = {},
+): Promise<Running> {
   const settings = {
     ...(await settingsOf(setup, clickhouseUrl)),
     DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
     KEYS_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_gateway'),
     ...more,
   }
-  return await startModule('api/main', settings)
+  return await startModule('api/main', settings, folder === undefined ? {} : { folder })
 }
 
 /** Starts a worker, with more settings or others, and waits until it is ready. */
@@ -41,7 +45,7 @@ export async function startWorker(setup: Setup, clickhouseUrl: string, more: Set
     APP_DATABASE_URL: loginOf(setup.databaseUrl, 'millrace_app'),
     ...more,
   }
-  return await startModule('api/worker', settings, Number(settings.PORT))
+  return await startModule('api/worker', settings, { healthPort: Number(settings.PORT) })
 }
 
 /** For a benchmark that sends more than a client may. */

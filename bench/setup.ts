@@ -109,7 +109,7 @@ async function startAggregator(options: {
       CLICKHOUSE_URL: options.clickhouseUrl,
       CLICKHOUSE_DATABASE: options.database,
     },
-    port,
+    { healthPort: port },
   )
 }
 

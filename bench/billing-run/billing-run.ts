@@ -13,7 +13,7 @@ import { type Setup, setUp } from '../setup.ts'
 import { type Beside, countGarbage, measureBeside } from './beside.ts'
 import { caller, copyCustomers, LINES, makeTemplate } from './platform.ts'
 import { printStatements, resetStatements } from './statements.ts'
-import { countTrees } from './tree-cpu.ts'
+import { countServers, countTrees } from './tree-cpu.ts'
 import { fillUsage } from './usage.ts'
 
 /** Of a customer and meter in the month that is billed, and in the month that runs. */
@@ -116,7 +116,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggre
       if (runs.length > 0 || customers !== warmUp) printRun(run, beside)
       runs.push(run)
     }
-    const preview = await previews(call, subscriptions, { ...setup.pids, api: api.pid })
+    const preview = await previews(database, call, { subscriptions, pids: { ...setup.pids, api: api.pid } })
     printPreview(preview)
     return { runs: runs.slice(1), preview }
   } finally {
@@ -181,21 +181,31 @@ export async function oneRun(
 
 /** Previews, one after the other, as a person in a console asks for them. */
 async function previews(
+  database: pg.Client,
   call: ReturnType<typeof caller>,
-  subscriptions: readonly string[],
-  pids: Record<string, number>,
+  { subscriptions, pids }: { readonly subscriptions: readonly string[]; readonly pids: Record<string, number> },
 ): Promise<PreviewCosts> {
   const ask = (place: number) =>
     call('POST', 'invoices/preview', { pricing_plan_subscription_id: subscriptions[place % subscriptions.length] })
   for (let warm = 0; warm < PREVIEWS; warm += 1) await ask(warm)
+  const isCounted = await resetStatements(database)
   const count = countTrees(pids)
+  const countServer = pids['postgres'] === undefined ? null : countServers(pids['postgres'])
   const taken: number[] = []
   for (let place = 0; place < PREVIEWS; place += 1) {
     const startedAt = performance.now()
     await ask(PREVIEWS + place)
     taken.push(performance.now() - startedAt)
   }
-  return { costs: count(PREVIEWS), p50Ms: taken.toSorted((a, b) => a - b)[PREVIEWS / 2] ?? 0 }
+  const costs = count(PREVIEWS)
+  if (countServer) {
+    const { asked, housekeeping } = countServer(PREVIEWS)
+    console.log(
+      `  of PostgreSQL's, ${asked.toFixed(1)} ms for who asks, ${housekeeping.toFixed(1)} ms for itself, the rest in processes that ended`,
+    )
+  }
+  if (isCounted) await printStatements(database, PREVIEWS)
+  return { costs, p50Ms: taken.toSorted((a, b) => a - b)[PREVIEWS / 2] ?? 0 }
 }
 
 export const total = (costs: Costs): number => Object.values(costs).reduce((sum, each) => sum + each, 0)

@@ -43,3 +43,40 @@ export function countTrees(pids: Readonly<Record<string, number>>): (count: numb
     )
   }
 }
+
+/** What PostgreSQL does for nobody who asks: it names each of its processes by what it is for. */
+const HOUSEKEEPING =
+  /^postgres: (?:\S+ )?(?:autovacuum|checkpointer|background writer|walwriter|logical replication|io worker)/
+
+/**
+ * Starts counting; the function it returns gives what each kind of PostgreSQL's processes used since, in milliseconds for each of `count`.
+ * `pid`: of the server. A process that ended since is not counted.
+ */
+export function countServers(
+  pid: number,
+): (count: number) => { readonly asked: number; readonly housekeeping: number } {
+  const before = serverSeconds(pid)
+  return count => {
+    const sums = { asked: 0, housekeeping: 0 }
+    for (const [child, { seconds, isAsked }] of serverSeconds(pid))
+      sums[isAsked ? 'asked' : 'housekeeping'] += ((seconds - (before.get(child)?.seconds ?? 0)) / count) * 1e3
+    return sums
+  }
+}
+
+function serverSeconds(pid: number): Map<string, { readonly seconds: number; readonly isAsked: boolean }> {
+  const found = new Map<string, { seconds: number; isAsked: boolean }>()
+  for (const child of readdirSync('/proc').filter(each => /^[0-9]+$/.test(each))) {
+    const stat = statOf(child)
+    if (stat?.parent !== pid) continue
+    try {
+      found.set(child, {
+        seconds: stat.seconds,
+        isAsked: !HOUSEKEEPING.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')),
+      })
+    } catch {
+      // it has ended
+    }
+  }
+  return found
+}

@@ -61,7 +61,7 @@ async function startAll(
   const { millrace_app, millrace_gateway, millrace_identity, millrace_worker } = testLogins(setup.databaseUrl)
   const start = async (module: string, env: Record<string, string>): Promise<Running> => {
     const port = await freePort()
-    return await startModule(module, { ...shared, ...env, PORT: String(port) }, port)
+    return await startModule(module, { ...shared, ...env, PORT: String(port) }, { healthPort: port })
   }
   const gateway = await start('ingest/main', { DATABASE_URL: millrace_gateway })
   const identity = await start('identity/main', { DATABASE_URL: millrace_identity })
