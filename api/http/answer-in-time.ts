@@ -1,21 +1,54 @@
 // Every call is answered. What is not done in time is refused, and never cut off by the end of its connection.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
 import { handleError } from './errors.ts'
 
 /** Before the server gives up a connection on which nothing moves (30 s), and after a statement is given up (20 s). */
 export const ANSWER_MS = 25_000
 const RETRY_AFTER_S = 5
+/** How often it is looked for those whose client has gone. */
+const LOOK_MS = 1_000
+
+type Waiting = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly until: number }
 
 /** Counts from the moment the body is there. What the call has begun is not undone by the refusal. */
 export function answerInTime(app: FastifyInstance, answerMs: number): void {
+  // In the order in which they came, which is the order of their ends: one timer is enough for all of them.
+  const waiting = new Set<Waiting>()
+  const known = new WeakMap<FastifyRequest, Waiting>()
+  let isWatching = false
+
+  const look = (): void => {
+    isWatching = false
+    const now = performance.now()
+    for (const own of waiting) {
+      const { request, reply, until } = own
+      // An answer whose client has gone is never finished.
+      if (until > now && !reply.raw.destroyed) continue
+      waiting.delete(own)
+      if (!reply.sent && !reply.raw.destroyed) handleError(tooLate(request), request, reply)
+    }
+    watch(now)
+  }
+  const watch = (now: number): void => {
+    const [first] = waiting
+    if (!first || isWatching) return
+    isWatching = true
+    setTimeout(look, Math.min(LOOK_MS, Math.max(0, Math.ceil(first.until - now)))).unref()
+  }
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.routeOptions.config?.streamed) return done()
-    const timer = setTimeout(() => {
-      if (!reply.sent) handleError(tooLate(request), request, reply)
-    }, answerMs)
-    timer.unref()
-    reply.raw.once('close', () => clearTimeout(timer))
+    if (!request.routeOptions.config?.streamed) {
+      const now = performance.now()
+      const own = { request, reply, until: now + answerMs }
+      waiting.add(own)
+      known.set(request, own)
+      watch(now)
+    }
+    done()
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    const own = known.get(request)
+    if (own) waiting.delete(own)
     done()
   })
 }

@@ -36,19 +36,39 @@ export type AccessDeps = {
 }
 
 /**
- * The caller of a request, or throws 401, 403, 400, or 429 when its credential calls too often. The same 401 for a wrong, revoked or
- * malformed credential.
+ * The caller of a request, at once where it comes with an API key that is in memory; or throws or rejects with 401, 403, 400, or 429 when
+ * its credential calls too often. The same 401 for a wrong, revoked or malformed credential.
  */
-export async function authenticate(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
-  const caller = await callerOf(deps, request, permission)
-  deps.limits?.takeCredential(request, caller)
+export function authenticate(
+  deps: AccessDeps,
+  request: FastifyRequest,
+  permission: Permission,
+): Caller | Promise<Caller> {
+  const given = {
+    originalUser: singleHeader(request, 'x-original-user'),
+    key: singleHeader(request, 'x-api-key'),
+    authorization: singleHeader(request, 'authorization'),
+  }
+  const { originalUser, key, authorization } = given
+  const identity = key !== null && authorization === null && originalUser === null ? deps.keys.peek(key) : undefined
+  if (!identity) return callerOf(deps, request, { ...given, permission }).then(caller => counted(deps, request, caller))
+  return counted(deps, request, ofKey(asNamed(request, identity), permission))
+}
+
+function counted({ limits }: AccessDeps, request: FastifyRequest, caller: Caller): Caller {
+  limits?.takeCredential(request, caller)
   return caller
 }
 
-async function callerOf(deps: AccessDeps, request: FastifyRequest, permission: Permission): Promise<Caller> {
-  const originalUser = singleHeader(request, 'x-original-user')
-  const key = singleHeader(request, 'x-api-key')
-  const authorization = singleHeader(request, 'authorization')
+type Given = Readonly<Record<'originalUser' | 'key' | 'authorization', string | null>> & {
+  readonly permission: Permission
+}
+
+async function callerOf(
+  deps: AccessDeps,
+  request: FastifyRequest,
+  { originalUser, key, authorization, permission }: Given,
+): Promise<Caller> {
   if (key !== null && authorization !== null) {
     throw new AppError('BAD_REQUEST', 'Send X-API-KEY or Authorization, not both.')
   }
@@ -87,6 +107,11 @@ async function liveKey(deps: AccessDeps, request: FastifyRequest, key: string): 
     const message = 'This API key is not valid. Check that it is complete and not revoked.'
     throw new AppError('UNAUTHORISED', message, challengeOf(deps.tokens))
   }
+  return asNamed(request, identity)
+}
+
+/** The identity of a key, which is that of the platform and environment that the request names, if it does. */
+function asNamed(request: FastifyRequest, identity: ApiKeyIdentity): ApiKeyIdentity {
   const platform = singleHeader(request, 'x-platform-id')
   if (platform !== null && platform !== identity.platformId) {
     throw new AppError('UNAUTHORISED', 'This API key does not belong to the platform in X-PLATFORM-ID.')

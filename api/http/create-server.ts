@@ -11,7 +11,7 @@ import { answerBrokenConnection, OWN_HOST_CHECK, refuseOddRequests } from '../..
 import { stopInOrder } from '../../shared/http/stopping.ts'
 import { refuseUnstorableRequest } from '../../shared/http/storable-text.ts'
 import { newId } from '../../shared/ids.ts'
-import type { Logger } from '../../shared/process/logger.ts'
+import { type Logger, loggedRequest } from '../../shared/process/logger.ts'
 import { ANSWER_MS, answerInTime } from './answer-in-time.ts'
 import { readJson } from './body/read-json.ts'
 import { serializerCompiler } from './body/serialization.ts'
@@ -36,12 +36,24 @@ declare module 'fastify' {
 
 /** One line a request, when it was answered, and not a second one when it came. */
 class OneLine extends LogController {
+  /** Looks for no secrets: the line of an answer holds none, and looking for them costs more than writing it. */
+  readonly #lines: Logger
+
+  constructor(logger: Logger) {
+    super()
+    this.#lines = logger.child({}, { redact: [], serializers: {} })
+  }
+
   override incomingRequest(): void {}
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = { req: request, res: reply, responseTime: reply.elapsedTime }
-    if (error) request.log.error({ ...answer, err: error }, 'request errored')
-    else request.log.info(answer, 'request completed')
+    const responseTime = reply.elapsedTime
+    if (error) request.log.error({ req: request, res: reply, responseTime, err: error }, 'request errored')
+    else {
+      const req = loggedRequest(request)
+      const res = { statusCode: reply.statusCode }
+      this.#lines.info({ reqId: request.id, req, res, responseTime }, 'request completed')
+    }
   }
 }
 
@@ -69,7 +81,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
   const { trustedProxies = [], answerMs = ANSWER_MS } = options
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
-    logController: new OneLine(),
+    logController: new OneLine(logger),
     genReqId: () => newId('reqr'),
     requestIdHeader: false,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],

@@ -19,10 +19,15 @@ export function operationRoutes(app: FastifyInstance, { ready, registry }: Opera
     buckets: SECONDS,
     registers: [registry],
   })
+  // To look one up by its labels costs more than to count in it.
+  const series = new Map<string, { observe(value: number): void }>()
   app.addHook('onResponse', (request, reply, done) => {
     // The route and never the path: paths hold ids, and would make as many series as there are resources.
     const route = request.routeOptions.url ?? 'unknown'
-    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    const key = `${request.method} ${reply.statusCode} ${route}`
+    const own = series.get(key) ?? duration.labels({ method: request.method, route, status: reply.statusCode })
+    series.set(key, own)
+    own.observe(reply.elapsedTime / 1_000)
     done()
   })
   const hidden = { config: { permission: 'public' }, schema: { hide: true } } as const

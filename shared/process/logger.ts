@@ -13,10 +13,23 @@ const serializeError = (error: unknown): unknown =>
 const SEGMENT_CHARACTERS_MAX = 40
 
 /** The address of a request as it may be written down: people and clients put secrets into queries, and into paths. */
-export const loggedUrl = (url: string): string =>
-  (url.split('?')[0] ?? '').replace(/[^/]+/g, segment => (segment.length > SEGMENT_CHARACTERS_MAX ? '…' : segment))
+export function loggedUrl(url: string): string {
+  const end = url.indexOf('?')
+  const path = end < 0 ? url : url.slice(0, end)
+  return LONG_SEGMENT.test(path)
+    ? path.replace(/[^/]+/g, segment => (segment.length > SEGMENT_CHARACTERS_MAX ? '…' : segment))
+    : path
+}
+const LONG_SEGMENT = new RegExp(`[^/]{${SEGMENT_CHARACTERS_MAX + 1}}`)
 
 type LoggedRequest = { readonly method: string; readonly url: string; readonly ip?: string }
+
+/** What a line says of a request. */
+export const loggedRequest = ({ method, url, ip }: LoggedRequest) => ({
+  method,
+  url: loggedUrl(url),
+  remoteAddress: ip,
+})
 
 /** The standard output of this process. */
 const lines = createLogLines()
@@ -41,10 +54,10 @@ export function createLogger(process: string, level: string): Logger {
     {
       level,
       base: { process },
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${timeNow()}"`,
       serializers: {
         err: serializeError,
-        req: ({ method, url, ip }: LoggedRequest) => ({ method, url: loggedUrl(url), remoteAddress: ip }),
+        req: loggedRequest,
       },
       redact: {
         paths: ['*.password', '*.api_key', '*.secret', '*.token', 'headers.authorization', 'headers["x-api-key"]'],
@@ -53,6 +66,20 @@ export function createLogger(process: string, level: string): Logger {
     },
     output,
   )
+}
+
+let second = Number.NaN
+let written = ''
+
+/** Now, in milliseconds. The seconds are written once for all lines of one. */
+function timeNow(): string {
+  const now = Date.now()
+  const started = Math.floor(now / 1_000)
+  if (started !== second) {
+    second = started
+    written = new Date(started * 1_000).toISOString().slice(0, -4)
+  }
+  return `${written}${String(now - started * 1_000).padStart(3, '0')}Z`
 }
 
 /** For tests and tools whose own output is what matters. */
