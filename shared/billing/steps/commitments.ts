@@ -1,6 +1,6 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { type Instant, intersect, interval, without } from '../../time.ts'
+import { type Instant, type Interval, intersect, interval, without } from '../../time.ts'
 import { type Fraction, fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
@@ -45,6 +45,8 @@ type Of = {
   readonly counted: readonly Line[]
   /** What earlier invoices added to reach the minimum of this period. */
   readonly addedBefore: Decimal
+  /** The lines by which they did. */
+  readonly reached?: readonly MinimumBefore[]
   readonly context: StepContext
 }
 
@@ -155,8 +157,9 @@ function trueUp(lines: readonly Line[], all: Commitments, of: Of): readonly Line
       const because = { step, clauseId, lineKey: key, base, exact: ZERO, percentage: null, share: null, coupon: null }
       const own = { key, kind: 'COMMITMENT', of: commonScope(members), exact, taxCategory, period } as const
       const inAdvance = step === 'COMMITMENT' && members.every(line => line.inAdvance)
+      const paidBefore = inAdvance && missing.gt(ZERO) ? paidFor(of) : {}
       // What it gives back of a late period is late too: it makes no wider minimum due again.
-      return { ...adjustingLine(own, because), inAdvance, late: isLate(members) }
+      return { ...adjustingLine(own, because), inAdvance, late: isLate(members), ...paidBefore }
     })
   return [...lines, ...made]
 }
@@ -183,20 +186,17 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
       const earlier = byPeriod(before.filter(line => isAbout(first, line)))
       const sameAs = <T extends readonly [Line, ...Line[]]>(all: readonly T[], [line]: readonly [Line, ...Line[]]) =>
         all.find(each => sameTime(each[0], line))
+      const reachedFor = (period: LinePeriod): MinimumBefore[] => {
+        const key = keyOfMinimum(group, period)
+        return minimumsBefore.filter(before => before.key.startsWith(`${key} `))
+      }
       /** What earlier invoices, which charged these lines, added for a period. */
       const addedFor = (members: readonly Line[], counted: readonly Line[], period: LinePeriod): Decimal => {
-        const key = keyOfMinimum(group, period)
         const isLateTime = members.length > 0 && isLate(members)
-        const reached = minimumsBefore.filter(before => before.key.startsWith(`${key} `))
+        const reached = reachedFor(period)
         if (!isLateTime && reached.length === 0) return ZERO
-        const of = {
-          step: 'COMMITMENT',
-          members,
-          counted,
-          addedBefore: ZERO,
-          ...partReached(reached, period, context),
-        } as const
-        return max(shortfall(group, of), ZERO)
+        const of = { step: 'COMMITMENT', period, members, counted, addedBefore: ZERO } as const
+        return max(shortfall(group, { ...of, context: daysReached(reached, period, context) }), ZERO)
       }
       const periods = about.filter(members =>
         isLate(members) ? first.isOfOnePrice : first.inAdvance || members.some(line => !line.inAdvance),
@@ -206,7 +206,8 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
         const charged = sameAs(earlier, members) ?? []
         const addedBefore = addedFor(members, charged, period)
         const counted = [...members, ...charged]
-        return trueUp(current, group, { step: 'COMMITMENT', period, members, counted, addedBefore, context })
+        const reached = reachedFor(period)
+        return trueUp(current, group, { step: 'COMMITMENT', period, members, counted, addedBefore, reached, context })
       })
       const reached = earlier.flatMap(charged => {
         const members = sameAs(about, charged)
@@ -218,21 +219,30 @@ export const commitments: Step = (lines, { commitments: all, billedBefore, minim
     { now: lines, before: billedBefore },
   ).now
 
+/** The times of a period for which no earlier invoice reached its minimum; null where one reached it for all of the period. */
+function openTimes(reached: readonly MinimumBefore[], { service }: LinePeriod): Interval[] | null {
+  const parts = reached.flatMap(({ part }) => part ?? [])
+  if (parts.length < reached.length) return null
+  return without(
+    [service],
+    parts.flatMap(({ end, pauses }) => without([interval(service.start, end)], pauses)),
+  )
+}
+
 /**
  * The days that are left of those for which earlier invoices reached a minimum. What was paid for days that a pause or an end takes out
  * later is not given back, and counts for no other days.
  */
-function partReached(
-  reached: readonly MinimumBefore[],
-  period: LinePeriod,
-  context: StepContext,
-): { readonly period: LinePeriod; readonly context: StepContext } {
-  const parts = reached.flatMap(({ part }) => part ?? [])
-  if (parts.length < reached.length) return { period, context }
-  const { start } = period.service
-  const times = parts.flatMap(({ end, pauses }) => without([interval(start, end)], pauses))
-  const open = reached.length === 0 ? [] : without([period.service], times)
-  return { period, context: { ...context, pauses: [...context.pauses, ...without(open, context.pauses)] } }
+function daysReached(reached: readonly MinimumBefore[], period: LinePeriod, context: StepContext): StepContext {
+  const open = reached.length === 0 ? null : openTimes(reached, period)
+  return open === null ? context : { ...context, pauses: [...context.pauses, ...without(open, context.pauses)] }
+}
+
+/** What is added for days that came back is for them alone, so that a refund is of them. */
+function paidFor({ reached = [], period, context: { zone, pauses } }: Of): Pick<Line, 'paidBefore'> {
+  const open = reached.length === 0 ? null : openTimes(reached, period)
+  const isAnyDay = without(open ?? [], pauses).some(time => localDays(time, zone) > 0)
+  return open !== null && isAnyDay ? { paidBefore: without([period.service], open) } : {}
 }
 
 /** What earlier invoices added to reach the minimum of these lines. */

@@ -81,6 +81,8 @@ export type Line = {
   readonly applicableForClauses: readonly string[] | null
   /** The metered quantity, for commitments in units; null when nothing was metered. */
   readonly volume: Decimal | null
+  /** Of a minimum of the days that came back to a period: the times for which earlier invoices reached it. Absent on every other line. */
+  readonly paidBefore?: readonly Interval[]
 }
 
 const NO_SCOPE: Scope = {

@@ -6,6 +6,7 @@ import type { Because, Line } from '../../../../shared/billing/steps/line.ts'
 import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
+import { type Interval, without } from '../../../../shared/time.ts'
 import { type DraftLine, groupKey, type LineGroup, NO_GROUP } from '../../invoices/document/draft-invoice.ts'
 import { stepLineOf, walletLines } from '../../invoices/document/wallet-lines.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
@@ -183,7 +184,7 @@ function clauseLine(
     ? {
         key: line.key,
         in_advance: true,
-        ...pausedIn(line.period.service, context.pauses),
+        ...pausedIn(line.period.service, notPaidFor(line, context)),
         ...(line.period.service.end < line.period.full.end ? { period_end: line.period.full.end } : {}),
       }
     : {}
@@ -219,6 +220,10 @@ function clauseLine(
     source,
   }
 }
+
+/** The times that a line of a minimum is not for. */
+const notPaidFor = ({ paidBefore = [] }: Line, { pauses }: StepContext): readonly Interval[] =>
+  paidBefore.length === 0 ? pauses : [...paidBefore, ...without(pauses, paidBefore)]
 
 const couponData = (coupon: AppliedCoupon) => ({
   coupon_id: coupon.coupon_id,

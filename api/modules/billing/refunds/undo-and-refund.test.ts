@@ -135,3 +135,20 @@ describe('an amount off a fee ahead that was charged without a pause that was ta
     expect(totalOf(invoices)).toBe('399')
   })
 })
+
+test('a minimum of the days that came back is refunded by those days', () => {
+  const commitment = { pricing_item_configs: [{ ids: ['config0'], amount: eur('1820') }] }
+  const fee = { items: [FEE], schedules: [{ discount: off('91'), commitment }] }
+  const invoices = bills(fee, [cancelled('2026-06-10'), runs, runs, cancelled('2026-06-20', true)])
+  expect(invoices).toEqual([
+    // 20.00 a day are committed: 1400.00 for 70 days.
+    ['REVENUE 700', 'DISCOUNT -91', 'COMMITMENT 791'],
+    [],
+    // 1820.00 for the quarter, of which 1400.00 were charged.
+    ['COMMITMENT 210', 'REVENUE 210'],
+    // Eleven of 21 days of each.
+    ['REFUND -110', 'REFUND -110'],
+  ])
+  // 80 days at 20.00.
+  expect(totalOf(invoices)).toBe('1600')
+})

@@ -140,8 +140,11 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
     )
   const added = Math.max(0, owed(days.filter(day => reached.has(day)).length) - before)
   const missing = Math.max(0, owed(days.length) - before - sumOf(parts)) - added
+  // What is added for days that came back is for them alone.
+  const more = days.filter(day => !reached.has(day))
+  const ownDays = reached.size > 0 && missing > 0 && more.length > 0 ? more : days
   charged.push(...parts.map(part => ({ ...part })))
   for (const day of days) reached.add(day)
   lines.add('COMMITMENT', of, period, missing)
-  return { span: period, days, cents: missing }
+  return { span: period, days: ownDays, cents: missing }
 }
