@@ -48,7 +48,7 @@ export type Sliced<R> = { readonly rows: readonly R[]; readonly more: boolean; r
 /** The refusal of a cursor that names nothing here. */
 export const noSuchCursor = ({ kind }: Slice): AppError => {
   const field = kind === 'BEFORE' ? 'ending_before' : 'starting_after'
-  return new AppError('INVALID_FIELD', `${field} is the id of an entry of this list, and there is none by it.`, {
+  return new AppError('INVALID_FIELD', `${field} is the id of an entry of this list, and no entry has it.`, {
     field,
   })
 }

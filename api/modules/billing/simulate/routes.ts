@@ -3,10 +3,9 @@ import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
-import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import { listPage, pageQuery } from '../../../list/list-page.ts'
+import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { OneOf } from '../../../resource/shapes.ts'
 import { RevenueLimits } from '../../catalog/as-code/revenue-gate.ts'
@@ -64,16 +63,14 @@ export function simulationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     response: SimulationView,
     handle: async (uow, { params, body }) => simulationView(await startSimulation(uow, params.id, body)),
   })
-  readRoute(app, deps, {
+  listRoute<Simulation>(app, deps, {
     tag,
     permission: VIEW,
     summary: 'List simulations, newest first.',
-    method: 'GET',
     url: PATH,
-    query: pageQuery(SIMULATION_LIST),
-    response: PageOf(SimulationView),
-    handle: async (uow, { query }) =>
-      await listPage<Simulation>(uow, SIMULATION_LIST, { path: PATH, query, views: rows => rows.map(simulationView) }),
+    list: SIMULATION_LIST,
+    item: SimulationView,
+    views: rows => rows.map(simulationView),
   })
   readRoute(app, deps, {
     tag,
@@ -96,24 +93,15 @@ export function simulationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     response: SimulationView,
     handle: async (uow, { params }) => simulationView(await cancelSimulation(uow, params.id)),
   })
-  readRoute(app, deps, {
+  listRoute<SimulatedCustomer>(app, deps, {
     tag,
     permission: VIEW,
     summary: 'List the customers of a simulation with what each was billed and would have been, line by line.',
-    method: 'GET',
     url: `${PATH}/:id/customers`,
-    params: IdParams,
-    query: pageQuery(CUSTOMER_LIST),
-    response: PageOf(SimulatedCustomerView),
-    handle: async (uow, { params, query }) => {
-      const { id } = await getSimulation(uow, params.id)
-      return await listPage<SimulatedCustomer>(uow, CUSTOMER_LIST, {
-        path: `${PATH}/${id}/customers`,
-        query,
-        conditions: [eq(simulatedCustomers.simulation_id, id)],
-        views: rows => rows.map(customerView),
-      })
-    },
+    list: CUSTOMER_LIST,
+    item: SimulatedCustomerView,
+    of: async (uow, id) => eq(simulatedCustomers.simulation_id, (await getSimulation(uow, id)).id),
+    views: rows => rows.map(customerView),
   })
 }
 

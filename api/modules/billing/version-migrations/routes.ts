@@ -2,10 +2,9 @@
 import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
-import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import { listPage, pageQuery } from '../../../list/list-page.ts'
+import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { OneOf } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
@@ -85,19 +84,13 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
       response: MigrationView,
       handle: async (uow, { params }) => migrationView(await withProgress(uow, await change(uow, params.id))),
     })
-  readRoute(app, deps, {
+  listRoute<VersionMigration>(app, deps, {
     ...VIEW,
     summary: 'List migrations, newest first.',
-    method: 'GET',
     url: PATH,
-    query: pageQuery(MIGRATION_LIST),
-    response: PageOf(MigrationView),
-    handle: async (uow, { query }) =>
-      await listPage<VersionMigration>(uow, MIGRATION_LIST, {
-        path: PATH,
-        query,
-        views: async rows => (await allWithProgress(uow, rows)).map(migrationView),
-      }),
+    list: MIGRATION_LIST,
+    item: MigrationView,
+    views: async (rows, uow) => (await allWithProgress(uow, rows)).map(migrationView),
   })
   readRoute(app, deps, {
     ...VIEW,
@@ -108,23 +101,14 @@ export function migrationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     response: MigrationView,
     handle: async (uow, { params }) => migrationView(await withProgress(uow, await getMigration(uow, params.id))),
   })
-  readRoute(app, deps, {
+  listRoute<MigratedSubscription>(app, deps, {
     ...VIEW,
     summary: 'List the subscriptions of a migration: what the next invoice of each becomes, and whether it is moved.',
-    method: 'GET',
     url: `${PATH}/:id/results`,
-    params: IdParams,
-    query: pageQuery(SUBSCRIPTION_LIST),
-    response: PageOf(MigratedSubscriptionView),
-    handle: async (uow, { params, query }) => {
-      const { id } = await getMigration(uow, params.id)
-      return await listPage<MigratedSubscription>(uow, SUBSCRIPTION_LIST, {
-        path: `${PATH}/${id}/results`,
-        query,
-        conditions: [eq(migratedSubscriptions.migration_id, id)],
-        views: rows => rows.map(subscriptionView),
-      })
-    },
+    list: SUBSCRIPTION_LIST,
+    item: MigratedSubscriptionView,
+    of: async (uow, id) => eq(migratedSubscriptions.migration_id, (await getMigration(uow, id)).id),
+    views: rows => rows.map(subscriptionView),
   })
 }
 

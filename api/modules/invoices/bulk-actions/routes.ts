@@ -3,10 +3,8 @@
 import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { PageOf } from '../../../http/pagination.ts'
-import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, readRoute } from '../../../http/route.ts'
-import { listPage, pageQuery } from '../../../list/list-page.ts'
+import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { Nullable, OneOf, Optional, Timestamp } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -65,24 +63,15 @@ export function bulkActionRoutes(app: FastifyInstance, deps: RouteDeps): void {
       }
     },
   })
-  readRoute(app, deps, {
+  listRoute<BulkActionItem>(app, deps, {
     tag: bulkActionResource.path,
     permission: 'BULK_ACTION.VIEW',
     summary: 'List the invoices of a bulk action, with what became of each.',
-    method: 'GET',
     url: `${PATH}/:id/items`,
-    params: IdParams,
-    query: pageQuery(ITEMS),
-    response: PageOf(Item),
-    handle: async (uow, { params, query }) => {
-      const { id } = await getOne(uow, bulkActionResource, params.id)
-      return await listPage<BulkActionItem>(uow, ITEMS, {
-        path: `${PATH}/${encodeURIComponent(params.id)}/items`,
-        query,
-        conditions: [eq(bulkActionItems.bulk_action_id, id)],
-        views: rows => rows.map(itemView),
-      })
-    },
+    list: ITEMS,
+    item: Item,
+    of: async (uow, id) => eq(bulkActionItems.bulk_action_id, (await getOne(uow, bulkActionResource, id)).id),
+    views: rows => rows.map(itemView),
   })
 }
 

@@ -3,10 +3,9 @@ import { eq } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { idOf } from '../../../../shared/ids.ts'
-import { PageOf } from '../../../http/pagination.ts'
 import { IdParams } from '../../../http/params.ts'
-import { type RouteDeps, readRoute, writeRoute } from '../../../http/route.ts'
-import { listPage, pageQuery } from '../../../list/list-page.ts'
+import { type RouteDeps, writeRoute } from '../../../http/route.ts'
+import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { Nullable, OneOf, Optional, Timestamp } from '../../../resource/shapes.ts'
 import { wholeInvoice } from '../answer.ts'
@@ -46,24 +45,15 @@ export function emailRoutes(app: FastifyInstance, deps: RouteDeps & EmailRouteDe
     handle: async (uow, { params }) =>
       await wholeInvoice(uow, await sendByEmail(uow, idOf('invo', params.id), { sendsMail: deps.sendsMail ?? false })),
   })
-  readRoute(app, deps, {
+  listRoute<InvoiceEmail>(app, deps, {
     tag: 'invoices',
     permission: 'INVOICE.VIEW',
     summary: 'List when an invoice was sent by e-mail, and what became of it.',
-    method: 'GET',
     url: `${PATH}/:id/emails`,
-    params: IdParams,
-    query: pageQuery(EMAILS),
-    response: PageOf(Email),
-    handle: async (uow, { params, query }) => {
-      const { id } = await getInvoice(uow, idOf('invo', params.id))
-      return await listPage<InvoiceEmail>(uow, EMAILS, {
-        path: `${PATH}/${encodeURIComponent(params.id)}/emails`,
-        query,
-        conditions: [eq(invoiceEmails.invoice_id, id)],
-        views: rows => rows.map(emailView),
-      })
-    },
+    list: EMAILS,
+    item: Email,
+    of: async (uow, id) => eq(invoiceEmails.invoice_id, (await getInvoice(uow, idOf('invo', id))).id),
+    views: rows => rows.map(emailView),
   })
 }
 
