@@ -1,159 +1,43 @@
-// Schedules against a real database: the timeline they keep, the versions they may sell, and activation in turn.
+// Schedules against a real database: the timeline they keep, and activation in turn.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { lockOne } from '../../../resource/store.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { ApiHarness, TestTenant } from '../../../testing/harness.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { subscriptionResource } from '../subscription.ts'
-import {
-  makeActiveSubscription,
-  makeSchedule,
-  makeSubscription,
-  makeVersion,
-  succeed,
-} from '../testing/seed-subscription.ts'
+import { SCHEDULES, type SchedulesOf, schedulesOf } from '../testing/schedules-of.ts'
+import { makeActiveSubscription, makeSchedule, makeVersion, succeed } from '../testing/seed-subscription.ts'
+import { startAt } from '../testing/start-at.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
+let stop: () => Promise<void>
 beforeAll(async () => {
-  api = await startApi()
-  tenant = api.tenants.aLive
-  api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  ;({ api, tenant, stop } = await startAt('2026-03-11T10:00:00Z'))
 })
-afterAll(() => api.close())
+afterAll(() => stop())
 
-const PATH = '/v1/pricing-plan-schedules'
 const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
 let subscription: string
 let version: string
+let post: SchedulesOf['post']
 beforeEach(async () => {
-  subscription = await makeSubscription(tenant)
-  version = await makeVersion(tenant)
+  ;({ subscription, version, post } = await schedulesOf(tenant))
 })
-const post = (body: object, query = '') =>
-  tenant.call('POST', `${PATH}${query}`, {
-    pricing_plan_subscription_id: subscription,
-    pricing_plan_version_id: version,
-    ...body,
-  })
 const timeline = async () =>
   (
     await succeed(
       tenant,
       'GET',
-      `${PATH}?pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`,
+      `${SCHEDULES}?pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`,
     )
   )['data'].map((row: { start_at: string; end_at: string | null; status: string }) => [
     row.start_at.slice(0, 10),
     row.end_at?.slice(0, 10) ?? null,
     row.status,
   ])
-
-describe('create', () => {
-  test('answers a draft in UTC, priced in the currency of the subscription', async () => {
-    const { status, body } = await post({
-      start_at: '2026-03-01T00:00:00+01:00',
-      end_at: '2026-04-01T00:00:00.123+02:00',
-    })
-    expect({ status, body }).toMatchObject({
-      status: 201,
-      body: {
-        object_type: 'PRICING_PLAN_SCHEDULE',
-        status: 'DRAFT',
-        type: 'DEFAULT',
-        pricing_plan_version_id: version,
-        start_at: '2026-02-28T23:00:00Z',
-        end_at: '2026-03-31T22:00:00Z',
-        pricing_currency: 'EUR',
-      },
-    })
-    expect(body['id']).toMatch(/^ppsc_/)
-    expect(
-      (await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${subscription}`))['pricing_plan_schedule_infos'],
-    ).toEqual([])
-  })
-
-  test.each([
-    [{ start_at: undefined }, 'start_at', 'MISSING_FIELD'],
-    [{ pricing_plan_version_id: undefined }, 'pricing_plan_version_id', 'MISSING_FIELD'],
-    [{ pricing_plan_version_id: 'ppve_0000000000000000000000' }, 'pricing_plan_version_id', 'RESOURCE_NOT_FOUND'],
-    [
-      { pricing_plan_subscription_id: 'ppsu_0000000000000000000000' },
-      'pricing_plan_subscription_id',
-      'RESOURCE_NOT_FOUND',
-    ],
-    [{ start_at: '2026-01-01' }, 'start_at', 'INVALID_FIELD'],
-    [{ end_at: '2026-01-01T00:00:00Z' }, 'end_at', 'INVALID_FIELD'],
-    [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD'],
-    [{ pricing_categories: [] }, 'pricing_categories', 'INVALID_FIELD'],
-    [{ pricing_currency: 'USD' }, 'pricing_currency', 'INVALID_FIELD'],
-  ])('refuses %j by name', async (fault, field, code) => {
-    const { status, body } = await post({ start_at: '2026-01-01T00:00:00Z', ...fault })
-    expect(status).toBe(code === 'RESOURCE_NOT_FOUND' ? 404 : 400)
-    expect(body).toEqual(refusal(field, code))
-  })
-
-  test('refuses a version that is priced in another currency', async () => {
-    const { customer_id, billing_entity_id } = await succeed(
-      tenant,
-      'GET',
-      `/v1/pricing-plan-subscriptions/${subscription}`,
-    )
-    const other = await succeed(tenant, 'POST', '/v1/pricing-plan-subscriptions', {
-      customer_id,
-      billing_entity_id,
-      billing_currency: 'USD',
-    })
-    const { body } = await post({ start_at: '2026-01-01T00:00:00Z', pricing_plan_subscription_id: other['id'] })
-    expect(body).toEqual(refusal('pricing_currency'))
-    expect(body['message']).toContain('EUR')
-  })
-})
-
-describe('version selector', () => {
-  test('LATEST is the highest ACTIVE version, VERSION the one with that number', async () => {
-    const { pricing_plan_id } = await succeed(tenant, 'GET', `/v1/pricing-plan-versions/${version}`)
-    const { reference } = await succeed(tenant, 'GET', `/v1/pricing-plans/${pricing_plan_id}`)
-    const copy = { pricing_plan_id, copied_from_pricing_plan_version_id: version }
-    const second = await succeed(tenant, 'POST', '/v1/pricing-plan-versions', copy)
-    const select = async (selector: object) => {
-      const body = {
-        start_at: '2026-01-01T00:00:00Z',
-        pricing_plan_version_id: undefined,
-        pricing_plan_version_selector: selector,
-      }
-      const answer = await post(body)
-      if (answer.status === 201) await succeed(tenant, 'DELETE', `${PATH}/${answer.body['id']}`)
-      return answer.body
-    }
-    expect(await select({ pricing_plan_reference: reference })).toMatchObject({
-      pricing_plan_version_id: version,
-      pricing_plan_id,
-    })
-    expect(await select({ pricing_plan_id, type: 'VERSION', version: 2 })).toMatchObject({
-      pricing_plan_version_id: second['id'],
-    })
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${second['id']}`, { status: 'ACTIVE' })
-    expect(await select({ pricing_plan_id, type: 'LATEST' })).toMatchObject({ pricing_plan_version_id: second['id'] })
-    expect(await select({ pricing_plan_id, type: 'VERSION' })).toEqual(
-      refusal('pricing_plan_version_selector.version', 'MISSING_FIELD'),
-    )
-    expect(await select({ pricing_plan_id, version: 1 })).toEqual(refusal('pricing_plan_version_selector.version'))
-    expect(await select({ pricing_plan_id, type: 'VERSION', version: 9 })).toEqual(
-      refusal('pricing_plan_version_selector', 'RESOURCE_NOT_FOUND'),
-    )
-    expect(await select({})).toEqual(refusal('pricing_plan_version_selector.pricing_plan_id', 'MISSING_FIELD'))
-    const both = { start_at: '2026-01-01T00:00:00Z', pricing_plan_version_selector: { pricing_plan_id } }
-    expect((await post(both)).body).toEqual(refusal('pricing_plan_version_selector'))
-  })
-
-  test('a deprecated version takes no new schedule', async () => {
-    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version}`, { status: 'DEPRECATED' })
-    expect((await post({ start_at: '2026-01-01T00:00:00Z' })).body).toEqual(refusal('pricing_plan_version_id'))
-  })
-})
 
 describe('timeline', () => {
   test('overlaps and gaps are refused; set_previous_end_at ends the one before', async () => {
@@ -262,7 +146,7 @@ describe('timeline', () => {
     await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-06-01T00:00:00Z' })
     const later = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z')
     const move = (start_at: string, query = '?set_previous_end_at=true') =>
-      tenant.call('PATCH', `${PATH}/${later}${query}`, { start_at })
+      tenant.call('PATCH', `${SCHEDULES}/${later}${query}`, { start_at })
     expect((await move('2026-07-01T00:00:00Z', '')).body).toEqual(refusal('start_at'))
     for (const start of ['2026-07-01', '2026-05-01']) {
       expect((await move(`${start}T00:00:00Z`)).status).toBe(200)
@@ -275,19 +159,19 @@ describe('timeline', () => {
 
   test('the start of a draft moves into the past, and is activated there', async () => {
     const id = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z')
-    const move = (start_at: string) => tenant.call('PATCH', `${PATH}/${id}`, { start_at })
+    const move = (start_at: string) => tenant.call('PATCH', `${SCHEDULES}/${id}`, { start_at })
     expect((await move('2025-11-20T00:00:00Z')).body).toMatchObject({
       start_at: '2025-11-20T00:00:00Z',
       status: 'DRAFT',
     })
-    expect(await succeed(tenant, 'POST', `${PATH}/${id}/activate`)).toMatchObject({ status: 'ACTIVE' })
+    expect(await succeed(tenant, 'POST', `${SCHEDULES}/${id}/activate`)).toMatchObject({ status: 'ACTIVE' })
   })
 
   test('or with the end of the earlier one, by set_next_start_at, while the later one is a draft', async () => {
     const earlier = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-06-01T00:00:00Z' })
     const later = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z', { end_at: '2026-12-01T00:00:00Z' })
     const end = (end_at: string | null, query = '?set_next_start_at=true') =>
-      tenant.call('PATCH', `${PATH}/${earlier}${query}`, { end_at })
+      tenant.call('PATCH', `${SCHEDULES}/${earlier}${query}`, { end_at })
     expect((await end('2026-07-01T00:00:00Z', '')).body).toEqual(refusal('end_at'))
     for (const day of ['2026-07-01', '2026-05-01']) {
       expect((await end(`${day}T00:00:00Z`)).status).toBe(200)
@@ -308,7 +192,7 @@ describe('timeline', () => {
     ])
     await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription}`, { status: 'ACTIVE' })
     expect((await end('2026-04-01T00:00:00Z')).body).toEqual(refusal('end_at'))
-    expect((await tenant.call('GET', `${PATH}/${later}`)).body).toMatchObject({ start_at: '2026-05-01T00:00:00Z' })
+    expect((await tenant.call('GET', `${SCHEDULES}/${later}`)).body).toMatchObject({ start_at: '2026-05-01T00:00:00Z' })
   })
 
   test('what a change answers can be expanded', async () => {
@@ -316,7 +200,9 @@ describe('timeline', () => {
     const query = '?expand[]=pricing_plan_version'
     const made = await post({ start_at: '2026-01-01T00:00:00Z', pricing_plan_version_id: version }, query)
     expect(made.body['pricing_plan_version']).toMatchObject({ id: version })
-    const changed = await tenant.call('PATCH', `${PATH}/${made.body['id']}${query}`, { end_at: '2026-03-01T00:00:00Z' })
+    const changed = await tenant.call('PATCH', `${SCHEDULES}/${made.body['id']}${query}`, {
+      end_at: '2026-03-01T00:00:00Z',
+    })
     expect(changed.body['pricing_plan_version']).toMatchObject({ id: version })
     expect((await post({ start_at: '2026-03-01T00:00:00Z' }, '?expand[]=invoice')).status).toBe(400)
   })
@@ -326,12 +212,12 @@ describe('timeline', () => {
     const first = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', ends)
     const second = await makeSchedule(tenant, subscription, '2026-02-01T00:00:00Z', { end_at: '2026-03-01T00:00:00Z' })
     await makeSchedule(tenant, subscription, '2026-03-01T00:00:00Z')
-    expect(await tenant.call('DELETE', `${PATH}/${second}`)).toMatchObject({
+    expect(await tenant.call('DELETE', `${SCHEDULES}/${second}`)).toMatchObject({
       status: 409,
       body: { code: 'COULD_NOT_DELETE_RESOURCE' },
     })
-    await succeed(tenant, 'DELETE', `${PATH}/${first}`)
-    await succeed(tenant, 'DELETE', `${PATH}/${second}`)
+    await succeed(tenant, 'DELETE', `${SCHEDULES}/${first}`)
+    await succeed(tenant, 'DELETE', `${SCHEDULES}/${second}`)
     expect(await timeline()).toEqual([['2026-03-01', null, 'DRAFT']])
   })
 })
@@ -340,15 +226,15 @@ describe('activation', () => {
   test('follows the order of time (scenario O)', async () => {
     const first = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-06-01T00:00:00Z' })
     const second = await makeSchedule(tenant, subscription, '2026-06-01T00:00:00Z')
-    const { status, body } = await tenant.call('POST', `${PATH}/${second}/activate`)
+    const { status, body } = await tenant.call('POST', `${SCHEDULES}/${second}/activate`)
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION', resource_id: first } })
-    expect(await succeed(tenant, 'POST', `${PATH}/${first}/activate`)).toMatchObject({ status: 'ACTIVE' })
-    expect(await succeed(tenant, 'POST', `${PATH}/${second}/activate`)).toMatchObject({ status: 'ACTIVE' })
+    expect(await succeed(tenant, 'POST', `${SCHEDULES}/${first}/activate`)).toMatchObject({ status: 'ACTIVE' })
+    expect(await succeed(tenant, 'POST', `${SCHEDULES}/${second}/activate`)).toMatchObject({ status: 'ACTIVE' })
   })
 
   test('twice is one change, and of two at once one is refused', async () => {
     const id = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z')
-    const activate = () => tenant.call('POST', `${PATH}/${id}/activate`)
+    const activate = () => tenant.call('POST', `${SCHEDULES}/${id}/activate`)
     const answers = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
       await lockOne(uow, subscriptionResource, subscription)
       const sent = [activate(), activate()]
@@ -371,7 +257,7 @@ describe('activation', () => {
     const id = await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', {
       pricing_plan_version_id: draft['id'],
     })
-    expect((await tenant.call('POST', `${PATH}/${id}/activate`)).body).toEqual(refusal('pricing_plan_version_id'))
+    expect((await tenant.call('POST', `${SCHEDULES}/${id}/activate`)).body).toEqual(refusal('pricing_plan_version_id'))
   })
 
   test('on an ACTIVE subscription wakes billing, and freezes all but an end that lies ahead', async () => {
@@ -381,17 +267,17 @@ describe('activation', () => {
       query: '?set_previous_end_at=true',
       end_at: '2026-09-01T00:00:00Z',
     })
-    await succeed(tenant, 'POST', `${PATH}/${id}/activate`)
+    await succeed(tenant, 'POST', `${SCHEDULES}/${id}/activate`)
     const due = await api.sql('select next_billing_at::text as due from pricing_plan_subscriptions where id = $1', [
       active,
     ])
     expect(due[0]?.['due']).toContain('2026-03-11 10:00:00')
-    const patch = (body: object) => tenant.call('PATCH', `${PATH}/${id}`, body)
+    const patch = (body: object) => tenant.call('PATCH', `${SCHEDULES}/${id}`, body)
     expect((await patch({ start_at: '2026-07-01T00:00:00Z' })).body).toEqual(refusal('start_at'))
     expect((await patch({ pricing_plan_version_id: version })).body).toEqual(refusal('pricing_plan_version_id'))
     expect((await patch({ end_at: '2026-03-01T00:00:00Z' })).body).toEqual(refusal('end_at'))
     expect(await patch({ end_at: null })).toMatchObject({ status: 200 })
-    expect(await tenant.call('DELETE', `${PATH}/${id}`)).toMatchObject({ status: 409 })
+    expect(await tenant.call('DELETE', `${SCHEDULES}/${id}`)).toMatchObject({ status: 409 })
   })
 
   test('what an ACTIVE schedule has billed is not ended by a later one in the past', async () => {
