@@ -31,7 +31,7 @@ export function createMetrics(registry: Registry, partitions: number): Metrics {
   }).set(partitions)
   const records = new Counter({
     name: 'millrace_aggregator_records_total',
-    help: 'Records of the usage log stored, by what became of them.',
+    help: 'Records of the usage log stored, by outcome.',
     labelNames: ['outcome'],
     registers,
   })
@@ -43,7 +43,7 @@ export function createMetrics(registry: Registry, partitions: number): Metrics {
   })
   const retries = new Counter({
     name: 'millrace_aggregator_store_retries_total',
-    help: 'Statements that ClickHouse refused or did not answer and that were given again.',
+    help: 'Statements that ClickHouse refused or did not answer and that were retried.',
     registers,
   })
   const rolledTotal = new Counter({

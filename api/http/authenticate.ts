@@ -214,7 +214,7 @@ function tenantOf(request: FastifyRequest, { tenants }: TokenClaims): Tenant {
   )
   const [tenant, ...others] = fitting
   if (!tenant) {
-    throw new AppError('RESOURCE_NOT_FOUND', 'The token reaches no such platform and environment.', {
+    throw new AppError('RESOURCE_NOT_FOUND', 'The token gives no access to this platform and environment.', {
       resourceType: 'PLATFORM',
     })
   }

@@ -124,7 +124,7 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     }),
     webhookAttempts: new Counter({
       name: 'millrace_webhook_attempts_total',
-      help: 'Attempts at delivering one event to one webhook, by outcome: succeeded, or failed and tried again later.',
+      help: 'Attempts to deliver one event to one webhook, by outcome: succeeded, or failed and tried again later.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -153,13 +153,13 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     }),
     files: new Counter({
       name: 'millrace_files_total',
-      help: 'Turns at one file each: done, error (it cannot be read), or interrupted, to be resumed.',
+      help: 'Runs that process one file each: done, error (it cannot be read), or interrupted, to be resumed.',
       labelNames: ['outcome'],
       registers,
     }),
     downloads: new Counter({
       name: 'millrace_file_downloads_total',
-      help: 'Attempts at fetching a file each: downloaded, retried (the other side failed), error (it is given up), or interrupted by us.',
+      help: 'Attempts to fetch a file: downloaded, retried (the other side failed), error (it is given up), or interrupted by us.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -187,7 +187,7 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     }),
     auditFaults: new Gauge({
       name: 'millrace_audit_chain_faults',
-      help: 'Places at which the audit chain did not hold at its last nightly verification; 0 is right.',
+      help: 'Places where the audit chain was broken at its last nightly verification; 0 is expected.',
       registers,
     }),
   }

@@ -17,7 +17,7 @@ const TURN_MS = 2_000
 
 const mails = new Counter({
   name: 'millrace_identity_mails_total',
-  help: 'Mails of the identity host: sent, put back to be tried again, given up.',
+  help: 'Mails of the identity host: sent, queued to be tried again, given up.',
   labelNames: ['outcome'] as const,
 })
 // There from the start: an increase is seen from zero, not from the first mail on.

@@ -37,7 +37,7 @@ export async function checkDefinition(uow: Uow, row: CustomField, previous: Cust
 /** Filters and prefixes of invoice numbers separate by these. References of the service's own have a colon. */
 function checkReference(reference: string): void {
   if (!/[:[\]{}]/.test(reference)) return
-  throw new AppError('INVALID_FIELD', 'The reference of a custom field has none of : [ ] { }; choose another.', {
+  throw new AppError('INVALID_FIELD', 'The reference of a custom field cannot contain : [ ] { }; choose another.', {
     field: 'reference',
   })
 }

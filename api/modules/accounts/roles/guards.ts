@@ -19,7 +19,7 @@ async function checkRole(uow: Uow, row: RoleRow, previous: RoleRow | null, here:
   await lockAccounts(uow)
   const stored = (await loadRoles(uow)).map(toRole)
   if (previous === null && stored.length >= ROLES_MAX) {
-    throw new AppError('INVALID_OPERATION', `There are ${ROLES_MAX} roles, which is the most; delete one first.`)
+    throw new AppError('INVALID_OPERATION', `There are ${ROLES_MAX} roles, which is the maximum; delete one first.`)
   }
   checkPermissions(row.permissions, here.permissions)
   checkRoleIds(row.child_role_ids, stored, 'child_role_ids')

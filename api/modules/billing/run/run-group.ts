@@ -47,7 +47,7 @@ export async function runGroup(
 }
 
 const keepsChanging = (): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', 'What the invoices are computed from keeps changing; send it again.', {
+  new AppError('SERVICE_UNAVAILABLE', 'What the invoices are computed from keeps changing; send the request again.', {
     retryAfterSeconds: 1,
   })
 

@@ -35,12 +35,12 @@ export async function canonicalConditions(uow: Uow, placed: readonly Placed[]): 
 export function canonicalForm({ conditions, field }: Placed, find: PropertyFinder): Conditions {
   const list = conditions.meter_properties ?? []
   if (conditions.expression && list.length > 0) {
-    throw new AppError('INVALID_FIELD', 'An expression takes the place of meter_properties; send one of them.', {
+    throw new AppError('INVALID_FIELD', 'An expression replaces meter_properties; send one of them.', {
       field: `${field}.expression`,
     })
   }
   if (!conditions.expression && list.length === 0) {
-    throw new AppError('MISSING_FIELD', 'Conditions test at least one property; leave them out for none.', {
+    throw new AppError('MISSING_FIELD', 'Conditions must test at least one property; leave them out to test none.', {
       field: `${field}.meter_properties`,
     })
   }

@@ -134,7 +134,7 @@ const isOurs = (row: StoredFile, { from }: Pick<Receiving, 'from'>, { uploadId }
 
 function requireUpload(row: StoredFile, receiving: Receiving, key: ContentKey): void {
   if (isOurs(row, receiving, key)) return
-  throw new AppError('COULD_NOT_UPDATE_RESOURCE', 'Another upload of this file began after this one, which ends here.')
+  throw new AppError('COULD_NOT_UPDATE_RESOURCE', 'A newer upload of this file has started, so this one was stopped.')
 }
 
 /** Removes the chunks of an upload that will not end; a newer one has removed them already. */

@@ -183,7 +183,7 @@ async function ofSubscription(usage: UsageReader, of: Of, inputs: BillingInputs)
   const { calculations, condition } = measured
   const questions = sendersOf(attribution, subscription.id).length * buckets.length * calculations.length
   if (questions > POINTS_MAX)
-    throw new AppError('INVALID_FIELD', 'So many customers send events for it: ask for fewer buckets.', {
+    throw new AppError('INVALID_FIELD', 'Too many customers send events for it; request fewer buckets.', {
       field: 'bucket',
     })
   const figures = buckets.flatMap(bucket =>

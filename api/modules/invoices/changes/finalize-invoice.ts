@@ -40,7 +40,7 @@ async function finalizeNow(
   if (found.status === 'FINAL' && fields === null) return found
   const producer = producerOf(deps, found)
   if (!(await producer.settle(SETTLE_MS))) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send it again.', {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send the request again.', {
       retryAfterSeconds: RETRY_AFTER_S,
     })
   }

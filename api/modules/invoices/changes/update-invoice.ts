@@ -41,7 +41,7 @@ export async function updateInvoice(
   if (patch.status === 'VOID') {
     const other = Object.keys(patch).find(name => name !== 'status')
     if (other !== undefined)
-      throw new AppError('INVALID_FIELD', 'An invoice that becomes VOID takes no other change; send status alone.', {
+      throw new AppError('INVALID_FIELD', 'An invoice that becomes VOID accepts no other change in the same request; send status alone.', {
         field: other,
       })
     return await voidInvoice(deps, { tenant, actor, id })

@@ -50,7 +50,7 @@ export async function checkPricing(uow: Uow, row: Contents, previous: Contents |
     const named = products.get(id) ?? items.get(id)
     if (named) requireOpenTo(customerId, named, { noun: products.has(id) ? 'product' : 'product item', field })
     if (!before.includes(id) && named?.status !== 'DRAFT' && named?.status !== 'ACTIVE') {
-      throw new AppError('INVALID_FIELD', `${id} is ${named?.status} and cannot enter a pricing.`, { field })
+      throw new AppError('INVALID_FIELD', `${id} is ${named?.status} and cannot be added to a pricing.`, { field })
     }
   }
   const measures = await measuresOf(uow, [...items.values()])
