@@ -31,7 +31,9 @@ export async function changeKey(uow: Uow, id: string, patch: KeyPatch, declared:
   const previous = await lockOne(uow, apiKeyResource, id)
   if (!previous) throw notFound(apiKeyResource, id)
   if (patch.active === true && !previous.active) {
-    throw new AppError('INVALID_OPERATION', 'A key that was revoked cannot be used again; create another one.', { field: 'active' })
+    throw new AppError('INVALID_OPERATION', 'A key that was revoked cannot be used again; create another one.', {
+      field: 'active',
+    })
   }
   const next = { ...previous }
   if (patch.description !== undefined) next.description = patch.description

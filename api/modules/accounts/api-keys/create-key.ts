@@ -55,7 +55,9 @@ export async function createKey(uow: Uow, body: NewKey, declared: DeclaredPermis
 /** Throws INVALID_FIELD when a key that is no PROXY is to act for others. */
 export function refuseUsersOf(type: ApiKey['type'], userIds: readonly string[]): void {
   if (type === 'PROXY' || userIds.length === 0) return
-  throw new AppError('INVALID_FIELD', 'Only a key of type PROXY can act for other users.', { field: 'original_user_ids' })
+  throw new AppError('INVALID_FIELD', 'Only a key of type PROXY can act for other users.', {
+    field: 'original_user_ids',
+  })
 }
 
 /** Nobody makes a key that may do more than they: it would be theirs by another name, and for longer. */

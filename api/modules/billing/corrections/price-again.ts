@@ -3,7 +3,7 @@ import { type ReadUow, readTenant, type Uow } from '../../../../shared/database/
 import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
-import { loadTaxAnswersOf } from '../../invoices/document/load-tax-answers.ts'
+import { loadTaxAnswersOf } from '../../invoices/document/tax/load-tax-answers.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { openPurse, type Payers } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'

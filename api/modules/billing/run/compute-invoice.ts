@@ -202,7 +202,11 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     })
     if (outcome.kind === 'saved') return outcome.value
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'What the invoice is computed from keeps changing; send the request again.', {
-    retryAfterSeconds: 1,
-  })
+  throw new AppError(
+    'SERVICE_UNAVAILABLE',
+    'What the invoice is computed from keeps changing; send the request again.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
 }

@@ -9,7 +9,7 @@ import { meterPropertyVariableResource } from '../meter-property-variables/varia
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
 import { pricingResource } from '../pricing-plans/pricing.ts'
-import { pricingGroupResource } from '../pricing-plans/pricing-group.ts'
+import { pricingGroupResource } from '../pricing-plans/selection/pricing-group.ts'
 import { type Pricing, type PricingPlanVersion, pricingPlanVersions } from '../pricing-plans/table.ts'
 import { pricingsOf } from '../pricing-plans/version-pricings.ts'
 import { type Names, toFile, unnamed } from './entries.ts'

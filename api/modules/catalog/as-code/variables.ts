@@ -44,9 +44,13 @@ export async function applyVariable(
   if (!row) return await saveVariable(uow, { ...body, values: values ?? [] })
   const stored = row as StoredRow & { readonly meter_property_id: string; readonly values: readonly string[] }
   if (stored.meter_property_id !== body.meter_property_id) {
-    throw new AppError('INVALID_FIELD', 'The property of a variable cannot change; create a variable of the other property.', {
-      field: 'meter_property_id',
-    })
+    throw new AppError(
+      'INVALID_FIELD',
+      'The property of a variable cannot change; create a variable of the other property.',
+      {
+        field: 'meter_property_id',
+      },
+    )
   }
   if (!values) return row
   const [before, after] = [new Set(stored.values), new Set(values)]

@@ -5,7 +5,7 @@ import { containing, namedBy } from '../../../resource/rules.ts'
 import { conditionsIn } from '../conditions/guards.ts'
 import { entitlementsIn } from '../features/guards.ts'
 import { productItemResource, productResource } from '../products/product.ts'
-import { pricingGroupResource } from './pricing-group.ts'
+import { pricingGroupResource } from './selection/pricing-group.ts'
 import { pricings } from './table.ts'
 
 const byPricing = { table: pricings, noun: 'pricing' } as const

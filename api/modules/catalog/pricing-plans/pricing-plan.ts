@@ -7,7 +7,7 @@ import { defineResource, field, type Row } from '../../../resource/define-resour
 import { AgentContext, Description, IdText, LifecycleStatus, Name, OneOf, Reference } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { Currencies, PricingPlanVersionInfos } from './schema.ts'
-import { admitting, checkSelectionRules, SelectionRules } from './selection-rules.ts'
+import { admitting, checkSelectionRules, SelectionRules } from './selection/selection-rules.ts'
 import { type PricingPlan, type PricingPlanVersion, pricingPlans, pricingPlanVersions } from './table.ts'
 import { currenciesOfPlans } from './variants/plan-currencies.ts'
 

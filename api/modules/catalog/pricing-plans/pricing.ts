@@ -12,10 +12,10 @@ import { productItemResource, productResource } from '../products/product.ts'
 import { canonicalItems } from './canonical-items.ts'
 import { checkPricing } from './checks/check-pricing.ts'
 import { findInItems } from './find-in-items.ts'
-import { pricingGroupResource } from './pricing-group.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 import { requireDraftVersion } from './require-draft-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
+import { pricingGroupResource } from './selection/pricing-group.ts'
 import { type Pricing, pricings } from './table.ts'
 
 export const pricingResource = defineResource<Pricing>({

@@ -5,7 +5,7 @@ import { tenantColumns, wireJson } from '../../../resource/columns.ts'
 import type { AgentContext } from '../../../resource/shapes.ts'
 import type { Entitlement } from '../features/schema.ts'
 import type { PricingItem, RateCard } from './schema.ts'
-import type { SelectionRules } from './selection-rules.ts'
+import type { SelectionRules } from './selection/selection-rules.ts'
 import type { CurrencySettings, PeriodSettings } from './variants/settings.ts'
 
 export const pricingPlans = pgTable('pricing_plans', {

@@ -15,7 +15,7 @@ import type { EventFilter } from '../../../usage/list/sources.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { loadFacts } from './load-facts.ts'
+import { loadFacts } from './trace/load-facts.ts'
 import { type EventView, viewEvents } from './view-events.ts'
 
 export type EventsDeps = { readonly database: Database; readonly events: EventStore }

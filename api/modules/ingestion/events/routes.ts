@@ -19,7 +19,7 @@ import {
   EventTraceView,
   EventView,
 } from './schema.ts'
-import { traceEvent } from './trace-event.ts'
+import { traceEvent } from './trace/trace-event.ts'
 import { wantsCustomer } from './view-events.ts'
 
 const PATHS = ['/v1/events', '/v1/ingest/meter-data'] as const

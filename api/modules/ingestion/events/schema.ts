@@ -10,7 +10,7 @@ import { productItemResource } from '../../catalog/products/product.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
-import { NOT_MATCHED_VARIANTS } from './decide-billing.ts'
+import { NOT_MATCHED_VARIANTS } from './trace/decide-billing.ts'
 
 const Key = Optional(Type.String({ minLength: 1, maxLength: 255 }))
 const Expandable = Type.String({ maxLength: 64 })

@@ -13,7 +13,7 @@ import { notToBeSeen, viewsOf } from '../../../resource/views.ts'
 import { placeText, type StoredEvent } from '../../../usage/stored-events.ts'
 import { meterProperties, meterValues } from '../../catalog/meters/table.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { type EventFacts, loadFacts } from './load-facts.ts'
+import { type EventFacts, loadFacts } from './trace/load-facts.ts'
 
 const CUSTOMER_VIEW = 'CUSTOMER.VIEW'
 

@@ -10,7 +10,7 @@ import type { EventStore } from '../../../usage/event-store.ts'
 import type { EventKey } from '../../../usage/stored-events.ts'
 import { loadPredictionState, type Predicted, type PredictionState } from '../../billing/predict/prediction-state.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
-import { type EventFacts, loadFacts } from '../events/load-facts.ts'
+import { type EventFacts, loadFacts } from '../events/trace/load-facts.ts'
 import { gatherUsed } from './gather-used.ts'
 import type { PredictedEvent } from './read-event.ts'
 

@@ -17,7 +17,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
 import type { EventKey } from '../../../usage/stored-events.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
-import { loadFacts } from '../events/load-facts.ts'
+import { loadFacts } from '../events/trace/load-facts.ts'
 import { type IngestionQueryShape, MINUTES_MAX, VERDICTS_MAX } from './schema.ts'
 import { ingestionMinutes } from './table.ts'
 

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { BUCKETS } from '../../../../shared/billing/buckets.ts'
 import { Amount, Nullable, Optional, Shape, Timestamp, TimeZone } from '../../../resource/shapes.ts'
-import { NOT_MATCHED_VARIANTS } from '../events/decide-billing.ts'
+import { NOT_MATCHED_VARIANTS } from '../events/trace/decide-billing.ts'
 
 /** Buckets in one answer. */
 export const BUCKETS_MAX = 1_000

@@ -40,9 +40,13 @@ async function finalizeNow(
   if (found.status === 'FINAL' && fields === null) return found
   const producer = producerOf(deps, found)
   if (!(await producer.settle(SETTLE_MS))) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'Usage that was accepted is still being counted; send the request again.', {
-      retryAfterSeconds: RETRY_AFTER_S,
-    })
+    throw new AppError(
+      'SERVICE_UNAVAILABLE',
+      'Usage that was accepted is still being counted; send the request again.',
+      {
+        retryAfterSeconds: RETRY_AFTER_S,
+      },
+    )
   }
   const issued = await producer.recompute({ tenant, actor, row: found, mayClose: true }, async (uow, current) => {
     const row = await lockInvoice(uow, id)

@@ -41,9 +41,13 @@ export async function updateInvoice(
   if (patch.status === 'VOID') {
     const other = Object.keys(patch).find(name => name !== 'status')
     if (other !== undefined)
-      throw new AppError('INVALID_FIELD', 'An invoice that becomes VOID accepts no other change in the same request; send status alone.', {
-        field: other,
-      })
+      throw new AppError(
+        'INVALID_FIELD',
+        'An invoice that becomes VOID accepts no other change in the same request; send status alone.',
+        {
+          field: other,
+        },
+      )
     return await voidInvoice(deps, { tenant, actor, id })
   }
   const payment = paymentOf(patch)

@@ -2,7 +2,7 @@
 // original whatever the rates are now. Pure.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
-import { localAmounts, localTotals, localView, rateOfAmounts } from '../document/local-amounts.ts'
+import { localAmounts, localTotals, localView, rateOfAmounts } from '../document/tax/local-amounts.ts'
 import type { InvoiceContent, LineView, MoneyView, TaxAmountsView, TaxCategoryView, TaxShareView } from '../schema.ts'
 import { creditShares, type Share } from './credit-amounts.ts'
 import { linesOfContent } from './credit-left.ts'

@@ -14,13 +14,13 @@ import { ratesUsed } from '../lines/rates-used.ts'
 import type { LineValues } from '../lines/table.ts'
 import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from '../schema.ts'
 import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
-import { type InvoiceTax, invoiceTax } from './invoice-tax.ts'
 import { type Figures, type LaidLine, layOut, lineId, periodsOf, shown } from './lay-out.ts'
 import { lineValues } from './line-values.ts'
-import { type LocalRate, localAmounts, localRateOf, localTotals } from './local-amounts.ts'
 import { type Parties, roundingOf, zoneOfParties } from './parties.ts'
 import { payFromBalances } from './pay-from-balances.ts'
-import { sidesOf } from './tax-sides.ts'
+import { type InvoiceTax, invoiceTax } from './tax/invoice-tax.ts'
+import { type LocalRate, localAmounts, localRateOf, localTotals } from './tax/local-amounts.ts'
+import { sidesOf } from './tax/tax-sides.ts'
 
 /** The columns of an invoice that follow from its draft; decimals as strings. */
 export type DocumentColumns = {

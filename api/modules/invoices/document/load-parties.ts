@@ -12,7 +12,6 @@ import { customers } from '../../parties/customers/table.ts'
 import { loadRates, ratesOf } from '../../parties/exchange-rates/load-rates.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { loadTaxRates } from '../../parties/tax-rates/load-tax-rates.ts'
-import { type Asking, loadTaxAnswersOf } from './load-tax-answers.ts'
 import {
   addressOf,
   type BillingEntityInput,
@@ -20,6 +19,7 @@ import {
   type InvoicingSettings,
   type Parties,
 } from './parties.ts'
+import { type Asking, loadTaxAnswersOf } from './tax/load-tax-answers.ts'
 
 /** The columns of the platform that a document depends on, to select alone or with others. */
 export const SETTINGS_COLUMNS = {

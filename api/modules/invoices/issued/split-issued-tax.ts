@@ -7,7 +7,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { linesOfContent } from '../credits/credit-left.ts'
 import { taxCategories } from '../document/build-document.ts'
 import { taxShares } from '../document/lay-out.ts'
-import { rateOfAmounts } from '../document/local-amounts.ts'
+import { rateOfAmounts } from '../document/tax/local-amounts.ts'
 import type { InvoiceContent } from '../schema.ts'
 import { withTaxShares } from '../stored-content.ts'
 

@@ -12,7 +12,7 @@ import { requireCreditPeriods } from '../../catalog/pricing-plans/checks/check-c
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards, versionAt, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
-import { admits } from '../../catalog/pricing-plans/selection-rules.ts'
+import { admits } from '../../catalog/pricing-plans/selection/selection-rules.ts'
 import {
   type PricingPlan,
   type PricingPlanVersion,

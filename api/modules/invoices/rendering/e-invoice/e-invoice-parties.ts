@@ -2,7 +2,7 @@
 import { isCountry } from '../../../../../shared/codes/iso-codes.ts'
 import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
 import { type AddressInput, addressOf, customerName } from '../../document/parties.ts'
-import { bestTaxId } from '../../document/tax-id-findings.ts'
+import { bestTaxId } from '../../document/tax/tax-id-findings.ts'
 import type { InvoiceView } from '../../schema.ts'
 import { customerOf, issuerOf } from '../model/parties.ts'
 import { printable } from '../model/printable.ts'

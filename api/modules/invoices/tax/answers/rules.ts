@@ -6,7 +6,7 @@ import { billingEntityResource } from '../../../parties/billing-entities/billing
 import type { BillingEntity } from '../../../parties/billing-entities/table.ts'
 import { customerResource } from '../../../parties/customers/resource.ts'
 import type { Customer } from '../../../parties/customers/table.ts'
-import { usesEngine } from '../../document/engine-question.ts'
+import { usesEngine } from '../../document/tax/engine-question.ts'
 import { forgetQuestionsOf } from './store-answers.ts'
 
 /** Throws INVALID_FIELD for an engine that this installation does not have. */

@@ -9,7 +9,7 @@ import { formatInstant, type Instant, instantOf } from '../../../../../shared/ti
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { customers } from '../../../parties/customers/table.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
-import { taxAnswers as t } from '../../document/tax-answers-table.ts'
+import { taxAnswers as t } from '../../document/tax/tax-answers-table.ts'
 import { type InvoiceRow, isOpenEnded } from '../../table.ts'
 import { heldAnswers, holdAnswer, type Said } from './new-customer.ts'
 

@@ -1,7 +1,7 @@
 import { boolean, date, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
-import type { EngineAnswer, EngineQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
-import type { Id } from '../../../../shared/ids.ts'
-import { wireJson } from '../../../resource/columns.ts'
+import type { EngineAnswer, EngineQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
+import type { Id } from '../../../../../shared/ids.ts'
+import { wireJson } from '../../../../resource/columns.ts'
 
 export const taxAnswers = pgTable('tax_answers', {
   platform_id: text().notNull(),

@@ -1,14 +1,14 @@
 // Decides the tax of an invoice from its parties, also when an address is incomplete.
 
-import { type Fraction, fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
-import type { LocalDate } from '../../../../shared/billing/local-days.ts'
-import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../shared/billing/tax/tax.ts'
-import { decisionOfAnswer, type OpenQuestion } from '../../../../shared/billing/tax/tax-engine.ts'
-import { decimal } from '../../../../shared/decimal.ts'
-import type { BillingType } from '../table.ts'
-import type { DraftInvoice, Finding } from './draft-invoice.ts'
+import { type Fraction, fraction, WHOLE } from '../../../../../shared/billing/fraction.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
+import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../../shared/billing/tax/tax.ts'
+import { decisionOfAnswer, type OpenQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
+import { decimal } from '../../../../../shared/decimal.ts'
+import type { BillingType } from '../../table.ts'
+import type { DraftInvoice, Finding } from '../draft-invoice.ts'
+import type { BillingEntityInput, Parties } from '../parties.ts'
 import { questionOf as engineQuestion, keyOf, usesEngine } from './engine-question.ts'
-import type { BillingEntityInput, Parties } from './parties.ts'
 import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
 import { named, sidesOf, type TaxSide } from './tax-sides.ts'
 

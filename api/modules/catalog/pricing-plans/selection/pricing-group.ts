@@ -1,12 +1,12 @@
 // Pricing groups: pricings of a version among which a schedule selects. They belong to their version and are fixed with it.
 import Type from 'typebox'
-import { defineResource, field } from '../../../resource/define-resource.ts'
-import { DisplayOrder, IdText, Name, OneOf } from '../../../resource/shapes.ts'
-import { SelectionConstraintShape } from '../pricing-groups/schema.ts'
-import { type PricingGroup, pricingGroups } from '../pricing-groups/table.ts'
-import { pricingPlanVersionResource } from './pricing-plan-version.ts'
-import { requireDraftVersion } from './require-draft-version.ts'
-import { pricingsOf, pricingView } from './version-pricings.ts'
+import { defineResource, field } from '../../../../resource/define-resource.ts'
+import { DisplayOrder, IdText, Name, OneOf } from '../../../../resource/shapes.ts'
+import { SelectionConstraintShape } from '../../pricing-groups/schema.ts'
+import { type PricingGroup, pricingGroups } from '../../pricing-groups/table.ts'
+import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
+import { requireDraftVersion } from '../require-draft-version.ts'
+import { pricingsOf, pricingView } from '../version-pricings.ts'
 
 export const pricingGroupResource = defineResource<PricingGroup>({
   objectType: 'PRICING_GROUP',

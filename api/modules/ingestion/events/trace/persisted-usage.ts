@@ -1,10 +1,10 @@
 // Which events persisted usage has taken the place of (persist data): those before its moment, in the period it is in.
 import { sql } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import type { Instant } from '../../../../shared/time.ts'
-import { chargeAt } from '../../billing/charges/charges.ts'
-import { loadBillingInputs } from '../../billing/terms/load/load-inputs.ts'
-import { resolveTerms } from '../../billing/terms/price-terms.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import type { Instant } from '../../../../../shared/time.ts'
+import { chargeAt } from '../../../billing/charges/charges.ts'
+import { loadBillingInputs } from '../../../billing/terms/load/load-inputs.ts'
+import { resolveTerms } from '../../../billing/terms/price-terms.ts'
 import type { Rating } from './load-prices.ts'
 
 export type PersistedUsage = {

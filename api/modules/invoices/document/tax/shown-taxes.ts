@@ -1,8 +1,8 @@
 // What periods, groups and lines show of their tax besides what is stored: the rate of each authority, the notes, and the amounts in
 // the currency of the authority. All follows from the tax summaries of the invoice, so that what FINAL invoices store does not grow.
-import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
-import { allocate, amount, moneyView, toMoney } from '../../../../shared/money.ts'
-import type { InvoiceContent, MoneyView, TaxCategoryView, TaxShareView } from '../schema.ts'
+import { type Decimal, decimal, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
+import { allocate, amount, moneyView, toMoney } from '../../../../../shared/money.ts'
+import type { InvoiceContent, MoneyView, TaxCategoryView, TaxShareView } from '../../schema.ts'
 import { type LocalRate, localAmounts, rateOfAmounts } from './local-amounts.ts'
 
 type Taxed = { readonly tax_categories: TaxShareView[] }

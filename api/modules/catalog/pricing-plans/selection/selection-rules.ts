@@ -2,8 +2,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import Type, { type Static } from 'typebox'
-import { AppError } from '../../../../shared/errors.ts'
-import { Country, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { Country, Nullable, OneOf, Optional, Shape } from '../../../../resource/shapes.ts'
 
 const RULES_MAX = 20
 const COUNTRIES_MAX = 300

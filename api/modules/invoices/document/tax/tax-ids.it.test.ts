@@ -1,13 +1,13 @@
 // How tax ids change invoices, through the API: from the parties to the taxes, the warnings and the FINAL document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { instantOf } from '../../../../shared/time.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { runBilling } from '../../billing/run/run-billing.ts'
-import { billedSubscription, succeed } from '../../billing/testing/billed-subscription.ts'
-import { NO_USAGE } from '../../billing/testing/no-usage.ts'
-import { renderInvoicePdf } from '../rendering/pdf/render-pdf.ts'
-import { readPdf } from '../rendering/testing/read-pdf.ts'
+import { instantOf } from '../../../../../shared/time.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { Row } from '../../../../testing/wire.ts'
+import { runBilling } from '../../../billing/run/run-billing.ts'
+import { billedSubscription, succeed } from '../../../billing/testing/billed-subscription.ts'
+import { NO_USAGE } from '../../../billing/testing/no-usage.ts'
+import { renderInvoicePdf } from '../../rendering/pdf/render-pdf.ts'
+import { readPdf } from '../../rendering/testing/read-pdf.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

@@ -1,16 +1,16 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
-import { localDate } from '../../../../shared/billing/local-days.ts'
-import { type KeptAnswer, readEngineAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
-import { plain } from '../../../../shared/decimal.ts'
-import { instantOf } from '../../../../shared/time.ts'
-import { exampleInputs } from '../../billing/testing/example-inputs.ts'
-import { checkedOrganization } from '../../parties/customers/check-organization.ts'
-import type { Organization } from '../../parties/customers/schema.ts'
-import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
-import { withRegistrationChecks, withTaxIdChecks } from '../../parties/tax-ids/with-checks.ts'
+import { localDate } from '../../../../../shared/billing/local-days.ts'
+import { type KeptAnswer, readEngineAnswer } from '../../../../../shared/billing/tax/tax-engine.ts'
+import { plain } from '../../../../../shared/decimal.ts'
+import { instantOf } from '../../../../../shared/time.ts'
+import { exampleInputs } from '../../../billing/testing/example-inputs.ts'
+import { checkedOrganization } from '../../../parties/customers/check-organization.ts'
+import type { Organization } from '../../../parties/customers/schema.ts'
+import type { TaxIdValidation } from '../../../parties/tax-ids/schema.ts'
+import { withRegistrationChecks, withTaxIdChecks } from '../../../parties/tax-ids/with-checks.ts'
+import type { BillingEntityInput, CustomerInput, Parties } from '../parties.ts'
 import { invoiceTax } from './invoice-tax.ts'
-import type { BillingEntityInput, CustomerInput, Parties } from './parties.ts'
 
 const DAY = localDate('2026-06-30')
 const CHECK = { path: '', now: instantOf(0) }

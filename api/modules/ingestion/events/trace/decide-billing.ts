@@ -1,6 +1,6 @@
 // Whether an event is billed, or why not. Pure: what is known of the places that could bill it in, the decision out.
-import type { Attribution } from '../../../../shared/attribution/attribute.ts'
-import type { Instant, Interval } from '../../../../shared/time.ts'
+import type { Attribution } from '../../../../../shared/attribution/attribute.ts'
+import type { Instant, Interval } from '../../../../../shared/time.ts'
 
 /** Why no invoice has, or will have, the event (semantics 1.2). */
 export const NOT_MATCHED_VARIANTS = [

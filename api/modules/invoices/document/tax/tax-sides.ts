@@ -1,7 +1,7 @@
 // Who supplies and who buys, for the tax of an invoice.
-import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
-import type { BillingType } from '../table.ts'
-import { addressOf, type Parties } from './parties.ts'
+import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
+import type { BillingType } from '../../table.ts'
+import { addressOf, type Parties } from '../parties.ts'
 
 /** One side of an invoice for tax purposes. */
 export type TaxSide = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { InvoiceContent, TaxShareView } from '../schema.ts'
+import type { InvoiceContent, TaxShareView } from '../../schema.ts'
 import { withTaxes } from './shown-taxes.ts'
 
 const cad = (quantity: string) => ({ quantity, currency: 'CAD' })

@@ -1,15 +1,15 @@
 // What a tax engine is asked about an invoice, and the answers that are kept with its parties.
 import { hash } from 'node:crypto'
-import type { LocalDate } from '../../../../shared/billing/local-days.ts'
+import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import type {
   EngineAddress,
   EngineParty,
   EngineQuestion,
   OpenQuestion,
-} from '../../../../shared/billing/tax/tax-engine.ts'
-import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
-import type { BillingType } from '../table.ts'
-import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, type Parties } from './parties.ts'
+} from '../../../../../shared/billing/tax/tax-engine.ts'
+import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
+import type { BillingType } from '../../table.ts'
+import { type AddressInput, addressOf, type BillingEntityInput, type CustomerInput, type Parties } from '../parties.ts'
 
 /** Whether a tax engine decides the tax of what this billing entity invoices. */
 export const usesEngine = ({ tax_settings }: Pick<BillingEntityInput, 'tax_settings'>): boolean =>

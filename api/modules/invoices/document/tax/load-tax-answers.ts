@@ -1,12 +1,12 @@
 // Reads what the tax engine said about the parties of invoices.
 import { and, asc, gte, inArray } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { groupBy } from '../../../../shared/group-by.ts'
-import { idsOf } from '../../../../shared/ids.ts'
-import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { groupBy } from '../../../../../shared/group-by.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import type { Parties } from '../parties.ts'
 import { usesEngine } from './engine-question.ts'
-import type { Parties } from './parties.ts'
 import { taxAnswers as t } from './tax-answers-table.ts'
 
 /** Between whom, and when the earliest invoice starts that may be in hand. */

@@ -1,9 +1,9 @@
 // Which invoice billed, or will bill, what an event carries, when the time it belongs to is closed: the one that counted
 // it, or for what came too late the next one of the subscription, if the platform wants that and there is one.
 import { sql } from 'drizzle-orm'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import type { EventKey } from '../../../usage/stored-events.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { findPriceModel } from '../../../../../shared/rating/rate.ts'
+import type { EventKey } from '../../../../usage/stored-events.ts'
 import {
   CHARGED_NOTHING,
   type ClosedCharge,
@@ -11,8 +11,8 @@ import {
   closedNames,
   closedUsageAt,
   wasCounted,
-} from '../../billing/late/closed-usage.ts'
-import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
+} from '../../../billing/late/closed-usage.ts'
+import type { ConditionNamesInput } from '../../../catalog/conditions/load-names.ts'
 import type { Rating } from './load-prices.ts'
 import { loadPersistedUsage } from './persisted-usage.ts'
 

@@ -2,25 +2,25 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'drizzle-orm'
-import type { Held } from '../../../../shared/attribution/attribute.ts'
-import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import type { ReadUow } from '../../../../shared/database/database.ts'
-import { type EventProperties, matcherOf } from '../../../../shared/usage/condition.ts'
-import { configConditions } from '../../catalog/conditions/config-conditions.ts'
+import type { Held } from '../../../../../shared/attribution/attribute.ts'
+import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
+import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { type EventProperties, matcherOf } from '../../../../../shared/usage/condition.ts'
+import { configConditions } from '../../../catalog/conditions/config-conditions.ts'
 import {
   type ConditionNamesInput,
   conditionNamesOf,
   loadConditionNames,
   namesAsOf,
-} from '../../catalog/conditions/load-names.ts'
-import type { Conditions } from '../../catalog/conditions/schema.ts'
+} from '../../../catalog/conditions/load-names.ts'
+import type { Conditions } from '../../../catalog/conditions/schema.ts'
 import {
   allConfigs,
   type Terms,
   type Variant,
   variantFor,
   type WithVariants,
-} from '../../catalog/pricing-plans/variants/variants.ts'
+} from '../../../catalog/pricing-plans/variants/variants.ts'
 
 /** A config that rates an event, with the product item and the calculation it prices. */
 export type Rating = {

@@ -1,9 +1,9 @@
 // How far the tax ids of an invoice's parties can be trusted, and the warnings to read before the invoice becomes
 // FINAL.
-import type { TaxBuyer, TaxDecided } from '../../../../shared/billing/tax/tax.ts'
-import type { TaxIdValidation } from '../../parties/tax-ids/schema.ts'
-import type { HasTaxIds } from '../../parties/tax-ids/with-checks.ts'
-import type { Finding } from './draft-invoice.ts'
+import type { TaxBuyer, TaxDecided } from '../../../../../shared/billing/tax/tax.ts'
+import type { TaxIdValidation } from '../../../parties/tax-ids/schema.ts'
+import type { HasTaxIds } from '../../../parties/tax-ids/with-checks.ts'
+import type { Finding } from '../draft-invoice.ts'
 import { named, type TaxSide } from './tax-sides.ts'
 
 type BestTaxId = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { instantOf, interval } from '../../../../shared/time.ts'
+import { instantOf, interval } from '../../../../../shared/time.ts'
 import { type BillingFacts, type BillingPlace, decideBilling } from './decide-billing.ts'
 
 const at = (seconds: number) => instantOf(seconds * 1_000)

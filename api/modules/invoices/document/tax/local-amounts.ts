@@ -4,17 +4,17 @@ import {
   exchangeBefore,
   exchangeOf,
   RATE_DAYS_MAX,
-} from '../../../../shared/billing/exchange/exchange-rates.ts'
-import { timesFraction } from '../../../../shared/billing/fraction.ts'
-import { addDays, startOfLocalDay } from '../../../../shared/billing/local-days.ts'
-import type { TaxDecided } from '../../../../shared/billing/tax/tax.ts'
-import { taxCurrency } from '../../../../shared/billing/tax/tax-currencies.ts'
-import { type Decimal, decimal, ONE, plain, roundHalfUp, sum } from '../../../../shared/decimal.ts'
-import { amount, moneyView, toMoney } from '../../../../shared/money.ts'
-import { at } from '../../../../shared/time.ts'
-import type { MoneyView, TaxAmountsView, TaxCategoryView } from '../schema.ts'
-import type { DraftInvoice, Finding } from './draft-invoice.ts'
-import { zoneOfParties } from './parties.ts'
+} from '../../../../../shared/billing/exchange/exchange-rates.ts'
+import { timesFraction } from '../../../../../shared/billing/fraction.ts'
+import { addDays, startOfLocalDay } from '../../../../../shared/billing/local-days.ts'
+import type { TaxDecided } from '../../../../../shared/billing/tax/tax.ts'
+import { taxCurrency } from '../../../../../shared/billing/tax/tax-currencies.ts'
+import { type Decimal, decimal, ONE, plain, roundHalfUp, sum } from '../../../../../shared/decimal.ts'
+import { amount, moneyView, toMoney } from '../../../../../shared/money.ts'
+import { at } from '../../../../../shared/time.ts'
+import type { MoneyView, TaxAmountsView, TaxCategoryView } from '../../schema.ts'
+import type { DraftInvoice, Finding } from '../draft-invoice.ts'
+import { zoneOfParties } from '../parties.ts'
 import { sidesOf } from './tax-sides.ts'
 
 /** Decimals of a rate that follows from two. */
