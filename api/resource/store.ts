@@ -1,6 +1,7 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
 import { and, eq, getTableName, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
+import { keepingPlans } from '../../shared/database/kept-plans.ts'
 import { preparedQuery } from '../../shared/database/prepared.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
@@ -153,8 +154,9 @@ export async function insertRow<R extends StoredRow>(
   id: string = newId(resource.idPrefix),
 ): Promise<R> {
   const now = formatInstant(uow.now)
-  const rows = await uow.tx
-    .insert(resource.table)
+  // To read forty columns costs the server more than to insert them.
+  const rows = await keepingPlans(uow)
+    .tx.insert(resource.table)
     .values({
       ...values,
       id,

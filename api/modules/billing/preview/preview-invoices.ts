@@ -2,6 +2,7 @@
 
 import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
+import { keepingPlans } from '../../../../shared/database/kept-plans.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -61,7 +62,7 @@ export async function previewInvoices(
   request: SubscriptionPreview,
 ): Promise<Preview> {
   const { pricing_plan_subscription_id: id } = request
-  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(uow, id))
+  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(keepingPlans(uow), id))
   const { inputs } = state
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'

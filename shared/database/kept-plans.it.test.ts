@@ -1,0 +1,57 @@
+// A read whose plans are kept answers as any other, and leaves each of its questions prepared once.
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../process/logger.ts'
+import { openTestDatabase } from '../testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
+import { systemClock } from '../time.ts'
+import { type Database, type ReadUow, readTenant } from './database.ts'
+import { keepingPlans } from './kept-plans.ts'
+
+const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
+
+let testDatabase: TestDatabase
+/** With one connection, so that a plan that is kept is met again. */
+let database: Database
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = await openTestDatabase({
+    ...{ url: testDatabase.url, clock: systemClock, logger: silentLogger },
+    ...{ role: 'millrace_app', poolMax: 1 },
+  })
+})
+afterAll(async () => {
+  await database?.close()
+  await testDatabase?.drop()
+})
+
+const ask = async ({ tx }: ReadUow, value: number) => {
+  const { rows } = await tx.execute(sql`select ${value}::int + 1 as next, current_platform() as platform`)
+  return rows[0]
+}
+
+test('each tenant and value is answered for itself, however often the question was asked', async () => {
+  for (let value = 0; value < 8; value += 1) {
+    const platform = `plat_${value}`
+    const answer = readTenant(database, tenant(platform), uow => ask(keepingPlans(uow), value))
+    expect(await answer).toEqual({ next: value + 1, platform })
+  }
+  const { rows } = await readTenant(database, tenant('plat_a'), ({ tx }) =>
+    tx.execute(
+      sql`select name, generic_plans::int as generic from pg_prepared_statements where statement like '%as next%'`,
+    ),
+  )
+  expect(rows).toEqual([{ name: expect.stringMatching(/^kept \d+$/), generic: expect.any(Number) }])
+  expect(Number(rows[0]?.['generic'])).toBeGreaterThan(0)
+})
+
+test('a question that fails is told as any other, and can be asked again', async () => {
+  const divide = (by: number) =>
+    readTenant(database, tenant('plat_a'), async uow => {
+      const { rows } = await keepingPlans(uow).tx.execute(sql`select 6 / ${by}::int as part`)
+      return rows[0]
+    })
+  await expect(divide(0)).rejects.toMatchObject({ cause: { code: '22012' } })
+  expect(await divide(2)).toEqual({ part: 3 })
+})

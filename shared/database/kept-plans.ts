@@ -1,0 +1,46 @@
+// Questions that look for a few rows by their keys, and inserts. To plan thirty of them, under row-level security, costs PostgreSQL several
+// times what it costs to answer them: so each is prepared under a name, and a connection that has asked it before keeps its plan.
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type pg from 'pg'
+import type { ReadUow } from './database.ts'
+import type { Transaction } from './transaction.ts'
+
+/** How many questions are named in a process: each connection holds the plans of those that it was asked. */
+const NAMED_MAX = 200
+const names = new Map<string, string>()
+
+type Asked = { readonly text: string; readonly name?: string }
+type Asking = { query(asked: Asked, values?: readonly unknown[]): unknown }
+
+const keeping = new WeakMap<Transaction, Transaction>()
+
+/**
+ * The same unit of work, whose plans are kept. For questions with keys alone: a plan that is kept does not know the values. One whose
+ * text depends on how many values there are is another question for each number of them, so this is for the reading of one thing.
+ */
+export function keepingPlans<Work extends ReadUow>(uow: Work): Work {
+  const known = keeping.get(uow.tx)
+  const tx = known ?? namingOn(uow.tx)
+  if (!known) keeping.set(uow.tx, tx)
+  return { ...uow, tx }
+}
+
+function namingOn(tx: Transaction): Transaction {
+  const { $client: client } = tx as Transaction & { readonly $client: Asking }
+  const naming: Asking = {
+    query: (asked, values) => {
+      const name = asked.name ?? (values?.length ? nameOf(asked.text) : undefined)
+      return client.query(name === undefined ? asked : { ...asked, name }, values)
+    },
+  }
+  return drizzle(naming as unknown as pg.PoolClient) satisfies NodePgDatabase
+}
+
+/** The name under which this text is prepared; none for those that come when there are enough. */
+function nameOf(text: string): string | undefined {
+  const known = names.get(text)
+  if (known !== undefined || names.size >= NAMED_MAX) return known
+  const name = `kept ${names.size}`
+  names.set(text, name)
+  return name
+}
