@@ -3,7 +3,7 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { ReadUow } from './database.ts'
-import type { Transaction } from './transaction.ts'
+import { sendTogether, type Transaction } from './transaction.ts'
 
 /** How many questions are named in a process: each connection holds the plans of those that it was asked. */
 const NAMED_MAX = 200
@@ -29,6 +29,7 @@ function namingOn(tx: Transaction): Transaction {
   const { $client: client } = tx as Transaction & { readonly $client: Asking }
   const naming: Asking = {
     query: (asked, values) => {
+      sendTogether(client as unknown as pg.PoolClient)
       const name = asked.name ?? (values?.length ? nameOf(asked.text) : undefined)
       return client.query(name === undefined ? asked : { ...asked, name }, values)
     },

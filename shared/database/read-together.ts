@@ -78,7 +78,7 @@ export async function readTogether<T>(
     own.questions = null
   }
   if (questions.length === 0) return await result
-  // When it fails, that is told below.
+  // Its failure is thrown by the last line.
   result.catch(() => {})
   const isAnswered = await new Promise<boolean>(over => {
     const hasEnd = takeEnd(client) !== ''

@@ -126,7 +126,7 @@ export async function runStatement<Row extends pg.QueryResultRow>(
 }
 
 /** Keeps what this turn of the event loop sends on the connection, and sends it in one piece. */
-function sendTogether(client: pg.PoolClient): void {
+export function sendTogether(client: pg.PoolClient): void {
   const stream = streamOf(client)
   stream.cork()
   setImmediate(() => stream.uncork())

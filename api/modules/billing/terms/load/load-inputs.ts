@@ -61,11 +61,18 @@ export async function loadManyInputs(
   if (found.length === 0) return new Map()
   const scheduled = await loadSchedules(uow, found)
   const schedulesOf = ({ id }: SubscriptionInput): ScheduleInput[] => scheduled.get(id) ?? []
-  const catalogOf = await loadCatalog(uow, [...scheduled.values()].flat())
-  const attributions = await loadAttributions(uow, found)
-  const platform = await loadPlatform(uow)
-  const customers = await loadCustomers(uow, [...new Set(found.flatMap(each => [billedId(each), each.customer_id]))])
-  const entities = await loadBillingEntities(uow, [...new Set(found.map(each => each.billing_entity_id))])
+  // What does not depend on each other is asked together: the server answers while the next questions are on their way.
+  const [catalogOf, attributions, platform, customers, entities, persisted] = await Promise.all([
+    loadCatalog(uow, [...scheduled.values()].flat()),
+    loadAttributions(uow, found),
+    loadPlatform(uow),
+    loadCustomers(uow, [...new Set(found.flatMap(each => [billedId(each), each.customer_id]))]),
+    loadBillingEntities(uow, [...new Set(found.map(each => each.billing_entity_id))]),
+    loadPersistedUsage(
+      uow,
+      found.map(({ id }) => id),
+    ),
+  ])
   const bothOf = (subscription: SubscriptionInput) => ({
     customer: known(customers, 'CUSTOMER', billedId(subscription)),
     billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
@@ -79,27 +86,25 @@ export async function loadManyInputs(
     const { since, ...both } = invoicedOf(subscription)
     return { ...both, since: answersSince?.(subscription.id) ?? since }
   }
-  const taxRates = await loadTaxRatesOf(uow, found.map(askingOf))
-  const taxExchange = await loadTaxExchange(uow, found.map(invoicedOf))
-  const numberFields = await loadNumberFieldsOf(
-    uow,
-    platform.invoice_settings,
-    found.map(each => ({ customerId: billedId(each), billingEntityId: each.billing_entity_id })),
-  )
-  const persisted = await loadPersistedUsage(
-    uow,
-    found.map(({ id }) => id),
-  )
   const each = found.map((subscription, place) => {
     const attribution = attributions[place]
     const catalog = catalogOf(schedulesOf(subscription))
     if (!attribution) throw new Error('every subscription has its attribution')
     return { subscription, attribution, catalog, schedules: schedulesOf(subscription) }
   })
-  const copied = await loadCopiedFields(uow, each.map(copiedFrom))
-  const sharing = await loadSubLineCustomers(uow, each)
-  const seats = await loadSeats(uow, each)
-  const rates = await loadExchange(uow, each)
+  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates] = await Promise.all([
+    loadTaxRatesOf(uow, found.map(askingOf)),
+    loadTaxExchange(uow, found.map(invoicedOf)),
+    loadNumberFieldsOf(
+      uow,
+      platform.invoice_settings,
+      found.map(one => ({ customerId: billedId(one), billingEntityId: one.billing_entity_id })),
+    ),
+    loadCopiedFields(uow, each.map(copiedFrom)),
+    loadSubLineCustomers(uow, each),
+    loadSeats(uow, each),
+    loadExchange(uow, each),
+  ])
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
