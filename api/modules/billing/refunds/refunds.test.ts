@@ -99,6 +99,12 @@ describe('how much is refunded', () => {
     ],
     ['within a day, and that day counts as left', '2026-04-16T10:00:00Z', {}, '-50'],
     [
+      'a minimum that was given back, less what a coupon had taken of it',
+      '2026-04-16T00:00:00Z',
+      { isMinimum: true, excludingTax: decimal('-11.41'), deducted: decimal('-0.23') },
+      '5.59',
+    ],
+    [
       'what was prorated itself',
       '2026-03-21T00:00:00Z',
       { service: interval(at('2026-03-11T00:00:00Z'), at('2026-04-01T00:00:00Z')), excludingTax: decimal('67.74') },

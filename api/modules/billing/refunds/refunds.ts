@@ -5,7 +5,7 @@ import { type Fraction, fraction, timesFraction } from '../../../../shared/billi
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
-import { type Decimal, max, plain, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, max, min, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import {
   at,
@@ -121,7 +121,10 @@ export function refundOf(
   const days = interval(from, charged.service.end)
   const left = includingTax ? charged.includingTax : charged.excludingTax
   // Credit notes may have credited more than was paid after discounts; the refund is then zero.
-  const paid = left.lt(ZERO) ? left : max(left.minus(charged.deducted), ZERO)
+  // A minimum that was given back as seats came is below zero, and so is what discounts took of it.
+  const paid = left.lt(ZERO)
+    ? min(left.minus(min(charged.deducted, ZERO)), ZERO)
+    : max(left.minus(charged.deducted), ZERO)
   const exact = timesFraction(paid, shareRefunded({ charged, from }, zone))
   const back = rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
   return { quantity: ZERO.minus(back), left: days, paid }
