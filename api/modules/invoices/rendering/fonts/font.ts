@@ -18,7 +18,13 @@ export type FontkitFont = {
   readonly ascent: number
   readonly descent: number
   hasGlyphForCodePoint(codePoint: number): boolean
-  layout(text: string, features: readonly string[], script?: string, language?: string, direction?: string): FontRun
+  layout(
+    text: string,
+    features: readonly string[] | Readonly<Record<string, boolean>>,
+    script?: string,
+    language?: string,
+    direction?: string,
+  ): FontRun
   createSubset(): Subset
   getVariation(settings: { readonly wght: number }): FontkitFont
 }

@@ -2,6 +2,7 @@
 // by the rules of its script (Arabic letters join, Hindi marks move), then put into visual order (Unicode Standard
 // Annex 9).
 import bidiFactory from 'bidi-js'
+import type { FontkitFont, FontRun } from '../fonts/font.ts'
 import { type Face, type FontBook, REPLACEMENT } from '../fonts/font-book.ts'
 import type { Weight } from '../fonts/slices.ts'
 
@@ -103,6 +104,22 @@ function visual(pieces: readonly Piece[]): readonly Piece[] {
   return ordered
 }
 
+/** Places marks at their letters: without these, a mark stands where its letter ends. */
+const WITHOUT_MARKS = { mark: false, mkmk: false } as const
+
+/**
+ * fontkit throws a TypeError where a font has no place for a mark at a letter, such as the dots of U+0760: the format allows that, and
+ * such a mark is left where it is.
+ */
+function laidOut(font: FontkitFont, text: string, direction: 'rtl' | 'ltr'): FontRun {
+  try {
+    return font.layout(text, [], undefined, undefined, direction)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return font.layout(text, WITHOUT_MARKS, undefined, undefined, direction)
+  }
+}
+
 const shaped = new Map<string, GlyphRun>()
 const SHAPED_MAX = 20_000
 
@@ -113,7 +130,7 @@ function glyphsOf(face: Face, text: string, rightToLeft: boolean): GlyphRun {
   if (known) return known
   if (shaped.size >= SHAPED_MAX) shaped.clear()
   const scale = 1000 / face.font.unitsPerEm
-  const { glyphs, positions } = face.font.layout(text, [], undefined, undefined, rightToLeft ? 'rtl' : 'ltr')
+  const { glyphs, positions } = laidOut(face.font, text, rightToLeft ? 'rtl' : 'ltr')
   const placed = glyphs.map((glyph, index): Glyph => {
     const position = positions[index]
     return {
