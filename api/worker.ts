@@ -2,6 +2,7 @@
 import { collectDefaultMetrics, register } from 'prom-client'
 import { startHealthServer } from '../shared/http/health-server.ts'
 import { createLogger, measureLog } from '../shared/process/logger.ts'
+import { optimizeLater } from '../shared/process/optimize-later.ts'
 import { stopSignal } from '../shared/process/process-stop.ts'
 import { startJobs } from './jobs/runner.ts'
 import { CONSUMERS, JOBS, REACTIONS } from './modules/modules.ts'
@@ -14,6 +15,7 @@ const config = workerConfig(process.env)
 const logger = createLogger('worker', config.LOG_LEVEL)
 
 async function main(): Promise<void> {
+  optimizeLater()
   collectDefaultMetrics({ register })
   measureLog(register)
   const { deps, fault, close } = await openWorkerDeps(config, { logger, registry: register })
