@@ -60,7 +60,7 @@ export function readRoute<
   deps: RouteDeps,
   spec: Shapes<P, Q, B> & {
     method: 'GET' | 'POST'
-    /** Whether all that it asks of the database is asked before it waits for an answer; left out: it is not. */
+    /** Whether it sends all its queries before it waits for an answer. Default false. */
     asksAtOnce?: (input: Input<P, Q, B>, tenant: Tenant) => boolean
     handle: (uow: ReadUow, input: Input<P, Q, B>) => Promise<unknown>
   },

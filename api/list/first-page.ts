@@ -19,7 +19,7 @@ const LIMITS: readonly number[] = [LIMIT_DEFAULT, LIMIT_MAX]
 export const isFirstPage = (slice: Slice): boolean =>
   slice.kind === 'PAGE' && slice.page === 1 && LIMITS.includes(slice.limit)
 
-/** Whether a query asks for it, and for nothing else. */
+/** Whether a query names nothing but the first page. */
 export const wantsFirstPage = (query: ListQuery): boolean =>
   Object.keys(query).every(name => name === 'limit') && isFirstPage(sliceOf(query))
 

@@ -44,7 +44,7 @@ export function countTrees(pids: Readonly<Record<string, number>>): (count: numb
   }
 }
 
-/** What PostgreSQL does for nobody who asks: it names each of its processes by what it is for. */
+/** What PostgreSQL does by itself, for no client: its processes are named by their purpose. */
 const HOUSEKEEPING =
   /^postgres: (?:\S+ )?(?:autovacuum|checkpointer|background writer|walwriter|logical replication|io worker)/
 

@@ -15,7 +15,7 @@ export const RARE = 'rare'
 const RARE_EVENTS = 12
 export const UNUSED = 'unused'
 
-/** Of events of meters of which some are rare, as `Filled` says it. */
+/** The meter of event `n`, as an SQL expression: one of 22, some of which have few events. */
 export const mixedMeters = (events: number): string =>
   `multiIf(n % ${Math.ceil(events / RARE_EVENTS)} = 7, '${RARE}', n % ${SELDOM_EVERY} = 11, '${SELDOM}', n % 2 = 0, '${meterReference(0)}',
     concat('${meterReference(0).slice(0, -1)}', toString(1 + intDiv(n, 2) % ${OTHERS.length})))`

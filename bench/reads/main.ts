@@ -36,7 +36,7 @@ if (!Number.isSafeInteger(invoices) || invoices < 0) throw new Error('give a who
 
 type Processes = { readonly api: Running; readonly bare: Running; readonly port: number }
 
-/** Of meters of which few events are, and of repeats and deletions, of which there are none. */
+/** Lists of meters with few events, and of repeats and deletions, of which there are none. */
 const mixedReads: readonly Read[] = [
   ...[meterReference(1), SELDOM, RARE, UNUSED].map(meter => ({
     name: `fifty events of the meter ${meter}`,

@@ -46,7 +46,7 @@ test('each tenant and value is answered for itself, however often the question w
   expect(Number(rows[0]?.['generic'])).toBeGreaterThan(0)
 })
 
-test('a question that fails is told as any other, and can be asked again', async () => {
+test('a query that fails throws as any other does, and can be sent again', async () => {
   const divide = (by: number) =>
     readTenant(database, tenant('plat_a'), async uow => {
       const { rows } = await keepingPlans(uow).tx.execute(sql`select 6 / ${by}::int as part`)

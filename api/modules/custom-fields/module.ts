@@ -7,7 +7,7 @@ import { CUSTOM_FIELD_EVENTS } from './events.ts'
 
 type Carrier = Pick<Module, 'resources' | 'withCustomFields'>
 
-/** The custom fields of what these modules say has any. */
+/** The module of custom fields, for those resources of `modules` that declare `customFields`. */
 export function customFieldsOf(modules: readonly Carrier[]) {
   const types = modules.flatMap(({ resources = [], withCustomFields = [] }) => [
     ...resources.filter(({ customFields }) => customFields).map(({ objectType }) => objectType),

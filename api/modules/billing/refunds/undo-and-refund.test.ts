@@ -78,7 +78,7 @@ describe('an amount off a fee ahead that was charged up to an end that was taken
     expect(totalOf(invoices)).toBe('709')
   })
 
-  test('goes on with what the first part left of it', () => {
+  test('takes what the first part left of the amount', () => {
     const fee = { items: [FEE], schedules: [{ discount: off('800') }] }
     const invoices = bills(fee, [cancelled('2026-06-10'), runs, runs, cancelled('2026-06-20', true)])
     expect(invoices).toEqual([
