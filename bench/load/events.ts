@@ -8,11 +8,14 @@ export const PROPERTY_REFERENCE = 'model'
 export const COUNTER_DIGITS = 12
 const COUNTER = '0'.repeat(COUNTER_DIGITS)
 
-const event = (run: string, place: number) => ({
+/** The minute of all events, where a run names no other. */
+const MINUTE = '2026-01-16T18:17'
+
+const event = (run: string, place: number, minute: string) => ({
   reference: `req-${run}-${COUNTER}`,
   meter_reference: METER_REFERENCE,
   customer_reference: `customer-${place % 7}`,
-  timestamp: `2026-01-16T18:17:${String(place % 60).padStart(2, '0')}.979Z`,
+  timestamp: `${minute}:${String(place % 60).padStart(2, '0')}.979Z`,
   meter_values: [
     { reference: VALUE_REFERENCES[0], number: String(4808 + place) },
     { reference: VALUE_REFERENCES[1], number: String(10 + place) },
@@ -20,9 +23,9 @@ const event = (run: string, place: number) => ({
   meter_properties: [{ reference: PROPERTY_REFERENCE, value: 'code-1' }],
 })
 
-/** The body of a request with `events` events; of one event it is the bare event. */
-export function requestBody(run: string, events: number): string {
-  const list = Array.from({ length: events }, (_, place) => event(run, place))
+/** The body of a request with `events` events of one minute, such as 2026-01-16T18:17; of one event it is the bare event. */
+export function requestBody(run: string, events: number, minute = MINUTE): string {
+  const list = Array.from({ length: events }, (_, place) => event(run, place, minute))
   return JSON.stringify(events === 1 ? list[0] : list)
 }
 

@@ -15,6 +15,8 @@ export type LoadOptions = {
   readonly measureMs: number
   /** Where it is not as much as the server takes: a pace the connections keep together. */
   readonly eventsPerSecond?: number
+  /** The minute of all events, such as 2026-01-16T18:17. */
+  readonly minute?: string
   /** Makes references of this run differ from any other run's. */
   readonly run: string
 }
@@ -57,7 +59,10 @@ class Connection {
     onAnswer: (status: number, startedAt: number) => boolean,
     onError: (error: Error) => void,
   ) {
-    const { path, body } = given ?? { path: options.path, body: requestBody(options.run, options.eventsPerRequest) }
+    const { path, body } = given ?? {
+      path: options.path,
+      body: requestBody(options.run, options.eventsPerRequest, options.minute),
+    }
     const text =
       `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: ${options.apiKey}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`

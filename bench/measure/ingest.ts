@@ -19,7 +19,7 @@ export async function load(
   server: Running,
   apiKey: string,
   eventsPerRequest: number,
-  pace: Partial<Pick<LoadOptions, 'measureMs' | 'eventsPerSecond'>> = {},
+  pace: Partial<Pick<LoadOptions, 'measureMs' | 'eventsPerSecond' | 'minute'>> = {},
 ): Promise<LoadResult> {
   runs += 1
   const result = await runModule<LoadResult>('bench/load/generator', [

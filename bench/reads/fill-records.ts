@@ -16,12 +16,12 @@ const RARE_EVENTS = 12
 export const UNUSED = 'unused'
 
 /** The meter of event `n`, as an SQL expression: one of 22, some of which have few events. */
-export const mixedMeters = (events: number): string =>
+const mixedMeters = (events: number): string =>
   `multiIf(n % ${Math.ceil(events / RARE_EVENTS)} = 7, '${RARE}', n % ${SELDOM_EVERY} = 11, '${SELDOM}', n % 2 = 0, '${meterReference(0)}',
     concat('${meterReference(0).slice(0, -1)}', toString(1 + intDiv(n, 2) % ${OTHERS.length})))`
 
 /** Makes those of the meters that are not there yet, and one that no event has. */
-export async function makeMixedMeters(call: Call): Promise<void> {
+async function makeMixedMeters(call: Call): Promise<void> {
   const { meter_values, meter_properties } = await call('GET', `meters/${meterReference(0)}`)
   const named = (given: unknown) =>
     (given as readonly { id: string; required: boolean }[]).map(({ id, required }) => ({ id, required }))
@@ -31,7 +31,7 @@ export async function makeMixedMeters(call: Call): Promise<void> {
 }
 
 /** As fillEvents, of which only the newest are more than an entry of a list. */
-export async function fillRecords(client: ClickHouseClient, of: Filled): Promise<void> {
+async function fillRecords(client: ClickHouseClient, of: Filled): Promise<void> {
   const { tenant, meter, events, end } = of
   const records = events - WHOLE
   for (let first = 0; first < records; first += ROWS_PER_STATEMENT)
@@ -55,4 +55,22 @@ export async function fillRecords(client: ClickHouseClient, of: Filled): Promise
       },
     })
   await fillEvents(client, { ...of, from: records })
+}
+
+/** More are filled into the tables alone that lists read. */
+const WHOLE_EVENTS_MAX = 5_000_000
+
+/** So many events of one meter, or, where they are more than five million, of 22 meters with some that have few. Whether they are. */
+export async function fillAll(
+  client: ClickHouseClient,
+  call: Call,
+  of: Omit<Filled, 'meter' | 'from'>,
+): Promise<boolean> {
+  if (of.events <= WHOLE_EVENTS_MAX) {
+    await fillEvents(client, { ...of, meter: `'${meterReference(0)}'` })
+    return false
+  }
+  await makeMixedMeters(call)
+  await fillRecords(client, { ...of, meter: mixedMeters(of.events) })
+  return true
 }

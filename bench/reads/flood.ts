@@ -1,21 +1,27 @@
-// node dist/bench/reads/flood.js [events]: how long lists of events take on the clock, on a platform with so many events (a million by
-// default), while 5,000 a second come in through the gateway and the aggregator as they ship.
+// node dist/bench/reads/flood.js [events]: how long lists of events take on the clock, and what they cost all processes, on a platform with
+// so many events (a million by default), and then while 5,000 a second come in through the gateway and the aggregator as they ship.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
+import { caller, makeTemplate } from '../billing-run/platform.ts'
+import { countTrees } from '../billing-run/tree-cpu.ts'
 import { METER_REFERENCE } from '../load/events.ts'
 import { BATCH, load } from '../measure/ingest.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
 import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
-import { eventCustomer, fillEvents } from './fill-events.ts'
+import { eventLists } from './event-lists.ts'
+import { fillAll } from './fill-records.ts'
 
 const EVENTS = 1_000_000
 const EVENTS_PER_SECOND = 5_000
 const MEASURE_MS = 20_000
+/** Of each list in the quiet, after as many that do not count. */
+const READS = 100
 /** Between two lists. */
 const PAUSE_MS = 100
+const MINUTE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
 const events = Number(process.argv[2] ?? EVENTS)
@@ -41,18 +47,14 @@ try {
   const { port } = api
   const client = createClickHouse(clickhouseUrl, DATABASE)
   const now = Date.now()
-  await fillEvents(client, { tenant: setup.tenant, meter: `'${METER_REFERENCE}'`, events, end: now })
+  const call = caller(`http://127.0.0.1:${port}`, setup.apiKey)
+  await makeTemplate(call, new Date(now - 70 * DAY_MS).toISOString())
+  const isMixed = await fillAll(client, call, { tenant: setup.tenant, events, end: now })
   await client.close()
 
-  const month = `[${new Date(now - 30 * DAY_MS).toISOString()},]`
   const lists: Readonly<Record<string, string>> = {
-    'fifty events': 'events?limit=50',
-    'fifty events, page 200': 'events?limit=50&page=200',
-    'fifty events, page 1,000': 'events?limit=50&page=1000',
-    'fifty events after a cursor': `events?limit=50&starting_after=${await oldestOf('events?limit=50&page=1000')}`,
-    'fifty events of a meter': `events?limit=50&meter_id=${METER_REFERENCE}`,
-    'fifty events of a customer and month': `events?limit=50&customer_id=${eventCustomer(7)}&timestamp=${month}`,
-    'fifty events by verdict': 'events?limit=50&processed_details_type=NOT_MATCHED',
+    ...eventLists({ now, cursor: await oldestOf('events?limit=50&page=1000'), isMixed }),
+    'fifty events of the meter of the flood': `events?limit=50&meter_id=${METER_REFERENCE}`,
   }
   async function oldestOf(path: string): Promise<string> {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/${path}`, { headers: { 'x-api-key': setup.apiKey } })
@@ -65,13 +67,22 @@ try {
     const startedAt = performance.now()
     const answer = await fetch(`http://127.0.0.1:${port}/v1/${path}`, { headers: { 'x-api-key': setup.apiKey } })
     const { data } = (await answer.json()) as { data?: readonly unknown[] }
-    if (!answer.ok || data?.length !== 50) throw new Error(`${name}: ${answer.status}, ${data?.length} events`)
+    if (!answer.ok || !data) throw new Error(`${name}: ${answer.status}`)
     return performance.now() - startedAt
   }
-  for (let warm = 0; warm < 5; warm += 1) for (const [name, path] of Object.entries(lists)) await read(name, path)
-  await measure('quiet', () => sleep(MEASURE_MS / 4))
+  // Read until its code is compiled, and then counted.
+  for (const [name, path] of Object.entries(lists)) {
+    for (let warm = 0; warm < READS; warm += 1) await read(name, path)
+    const count = countTrees({ ...setup.pids, api: api.pid })
+    for (let counted = 0; counted < READS; counted += 1) await read(name, path)
+    const costs = Object.entries(count(READS)).filter(([, ms]) => ms >= 0.05)
+    const total = costs.reduce((sum, [, ms]) => sum + ms, 0)
+    console.log(`${name}: ${total.toFixed(1)} ms (${costs.map(([each, ms]) => `${each} ${ms.toFixed(1)}`).join(', ')})`)
+  }
+  await measure('quiet', () => sleep(MEASURE_MS / 2))
   await measure(`${EVENTS_PER_SECOND} events a second`, async () => {
-    const pace = { measureMs: MEASURE_MS, eventsPerSecond: EVENTS_PER_SECOND }
+    const minute = new Date(Date.now() - MINUTE_MS).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length)
+    const pace = { measureMs: MEASURE_MS, eventsPerSecond: EVENTS_PER_SECOND, minute }
     const { events: accepted, seconds } = await load(gateway, setup.apiKey, BATCH, pace)
     console.log(`${Math.round(accepted / seconds)} events a second were accepted`)
   })

@@ -3,25 +3,25 @@
 // million, which are of 22 meters, some of them rare, only the newest are more than entries of lists) and a hundred invoices, or so many more over a year.
 import { Pool } from 'undici'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
-import { caller, copyCustomers, makeTemplate, meterReference } from '../billing-run/platform.ts'
+import { caller, copyCustomers, makeTemplate } from '../billing-run/platform.ts'
 import { countTrees } from '../billing-run/tree-cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
 import { startApi } from '../product.ts'
 import { setUp } from '../setup.ts'
-import { eventCustomer, fillEvents } from './fill-events.ts'
-import { fillRecords, makeMixedMeters, mixedMeters, RARE, SELDOM, UNUSED } from './fill-records.ts'
+import { eventLists } from './event-lists.ts'
+import { fillAll } from './fill-records.ts'
 import { invoiceReads } from './invoice-reads.ts'
 import { fillInvoices, makeInvoices } from './make-invoices.ts'
 import type { Read } from './read.ts'
 
 const EVENTS = 1_000_000
-/** More are filled into the tables alone that lists read. */
-const WHOLE_EVENTS_MAX = 5_000_000
 const CUSTOMERS = 60
 const INVOICES_OF_A_CUSTOMER = 50
 /** Of each read, after as many that do not count, in which its code is compiled. */
 const READS = 60
+/** A list takes some hundred calls until its code is compiled. */
+const LISTS = 300
 /** Of those that take long. */
 const FEW = 10
 /** Of those that are also measured under load; the same, at once. */
@@ -35,17 +35,6 @@ if (!Number.isSafeInteger(events) || events < 1) throw new Error('give a whole n
 if (!Number.isSafeInteger(invoices) || invoices < 0) throw new Error('give a whole number of invoices')
 
 type Processes = { readonly api: Running; readonly bare: Running; readonly port: number }
-
-/** Lists of meters with few events, and of repeats and deletions, of which there are none. */
-const mixedReads: readonly Read[] = [
-  ...[meterReference(1), SELDOM, RARE, UNUSED].map(meter => ({
-    name: `fifty events of the meter ${meter}`,
-    path: `events?limit=50&meter_id=${meter}`,
-    times: FEW,
-  })),
-  { name: 'fifty events that are deleted', path: 'events?limit=50&deleted=true', times: FEW },
-  { name: 'fifty repeats', path: 'events?limit=50&processed_details_type=DUPLICATE', times: FEW },
-]
 
 const setup = await setUp()
 const running: Running[] = []
@@ -75,18 +64,13 @@ try {
     await fillInvoices(setup.databaseUrl, { invoices, end: now })
   }
   const client = createClickHouse(clickhouseUrl, DATABASE)
-  const isMixed = events > WHOLE_EVENTS_MAX
-  const filled = { tenant: setup.tenant, events, end: now }
-  if (isMixed) await makeMixedMeters(call)
-  await (isMixed
-    ? fillRecords(client, { ...filled, meter: mixedMeters(events) })
-    : fillEvents(client, { ...filled, meter: `'${meterReference(0)}'` }))
+  const isMixed = await fillAll(client, call, { tenant: setup.tenant, events, end: now })
   await client.close()
 
   const get = (path: string) => call('GET', path) as Promise<unknown> as Promise<{ data: { id: string }[] }>
   const [event] = (await get('events?limit=50')).data.slice(-1)
   const [invoice] = (await get('invoices?limit=1')).data
-  const month = `[${new Date(now - 30 * DAY_MS).toISOString()},${new Date(now).toISOString()}]`
+  const lists = eventLists({ now, cursor: event?.id ?? '', isMixed })
   const reads: Read[] = [
     { name: 'bare route: a row by id', path: `customers/${copied[1]?.customerId}`, bare: true, busy: true },
     { name: 'a customer by id', path: `customers/${copied[1]?.customerId}`, busy: true },
@@ -99,17 +83,7 @@ try {
       busy: true,
     },
     { name: 'fifty invoices', path: 'invoices?limit=50', busy: true },
-    { name: 'fifty events', path: 'events?limit=50' },
-    { name: 'fifty events, page 200', path: 'events?limit=50&page=200' },
-    { name: 'fifty events, page 1,000', path: 'events?limit=50&page=1000' },
-    { name: 'fifty events after a cursor', path: `events?limit=50&starting_after=${event?.id}` },
-    {
-      name: 'fifty events of a customer and month',
-      path: `events?limit=50&customer_id=${eventCustomer(7)}&timestamp=${month}`,
-    },
-    { name: 'fifty events of a meter', path: 'events?limit=50&meter_id=meter_0' },
-    ...(isMixed ? mixedReads : []),
-    { name: 'fifty events that match nothing', path: 'events?limit=50&processed_details_type=NOT_MATCHED', times: FEW },
+    ...Object.entries(lists).map(([name, path]) => ({ name, path, times: LISTS })),
     { name: 'an event by id', path: `events/${event?.id}` },
     { name: 'an event traced', path: `events/${event?.id}/event_trace` },
     { name: 'ingestion of an hour', path: 'usage/ingestion', times: FEW },
