@@ -1,5 +1,6 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
-import { and, eq, getTableName, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableName, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { anyOf } from '../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import { keepingPlans } from '../../shared/database/kept-plans.ts'
 import { preparedQuery } from '../../shared/database/prepared.ts'
@@ -119,7 +120,7 @@ export async function findMany<R extends StoredRow>(
   const rows = await uow.tx
     .select()
     .from(table)
-    .where(and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, table), anyOf(table.id, [...new Set(ids)])))
   return rowsOf<R>(rows)
 }
 
@@ -137,7 +138,7 @@ export async function requireAll<R extends StoredRow>(
   const rows = await uow.tx
     .select()
     .from(table)
-    .where(and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids.map(entry => entry.id))])))
+    .where(and(inThisTenant(uow, table), anyOf(table.id, [...new Set(ids.map(entry => entry.id))])))
     .for('key share')
   const found = rowsOf<R>(rows)
   const known = new Set(found.map(row => row.id))

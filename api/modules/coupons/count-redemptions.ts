@@ -1,5 +1,6 @@
 // How often coupons and promotion codes were redeemed.
-import { and, count, inArray } from 'drizzle-orm'
+import { and, count } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
@@ -16,7 +17,7 @@ export async function countRedemptions(
   const rows = await uow.tx
     .select({ id: column, number: count() })
     .from(couponRedemptions)
-    .where(and(inThisTenant(uow, couponRedemptions), inArray(column, idsOf('coup', ids))))
+    .where(and(inThisTenant(uow, couponRedemptions), anyOf(column, idsOf('coup', ids))))
     .groupBy(column)
   return new Map(rows.map(row => [row.id, row.number]))
 }

@@ -1,5 +1,6 @@
 // Redemptions as they are stored: one for each coupon of a subscription.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
 import { type Id, idOf, idsOf, newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
@@ -48,7 +49,7 @@ export async function removeRedemptions(
       and(
         inThisTenant(uow, couponRedemptions),
         eq(couponRedemptions.pricing_plan_subscription_id, subscriptionId),
-        inArray(couponRedemptions.coupon_id, idsOf('coup', couponIds)),
+        anyOf(couponRedemptions.coupon_id, idsOf('coup', couponIds)),
       ),
     )
 }

@@ -1,5 +1,6 @@
 // Every query of invoices and their counters. Writes take the tenant's unit of work.
-import { and, asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { type Id, idsOf } from '../../../shared/ids.ts'
@@ -49,7 +50,7 @@ export async function invoicesOfSubscriptions(
     .where(
       and(
         inThisTenant(uow, invoices),
-        inArray(invoices.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds)),
+        anyOf(invoices.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds)),
         eq(invoices.holds_period, true),
       ),
     )
@@ -62,7 +63,7 @@ export async function loadInvoices(uow: ReadUow, ids: readonly string[]): Promis
   const rows = await uow.tx
     .select()
     .from(invoices)
-    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, idsOf('invo', ids))))
+    .where(and(inThisTenant(uow, invoices), anyOf(invoices.id, idsOf('invo', ids))))
   const fields = await customFieldsOf(uow, ids)
   return new Map(rows.map(row => [row.id, { ...row, custom_fields: fields.get(row.id) ?? [] }]))
 }

@@ -1,6 +1,7 @@
 // By which payment acceptors the invoices of a subscription can be paid.
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, inArray, ne } from 'drizzle-orm'
+import { and, eq, ne } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { type Id, idOf, idsOf } from '../../../shared/ids.ts'
@@ -49,7 +50,7 @@ export async function acceptorsByDefault(uow: Uow, ids: readonly string[], of: B
     .where(
       and(
         inThisTenant(uow, p),
-        inArray(p.id, idsOf('paya', ids)),
+        anyOf(p.id, idsOf('paya', ids)),
         eq(p.billing_entity_id, idOf('bill', entityId)),
         ne(p.status, 'ARCHIVED'),
       ),

@@ -1,5 +1,6 @@
 // A new subscription with the words of another, and its schedules.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
 import { idOf, idsOf } from '../../../shared/ids.ts'
 import { createResource } from '../../resource/commands.ts'
@@ -38,7 +39,7 @@ async function repeatableFields(uow: Uow, id: string) {
       and(
         inThisTenant(uow, customFields),
         eq(customFields.unique_value, false),
-        inArray(
+        anyOf(
           customFields.id,
           idsOf(
             'cufi',

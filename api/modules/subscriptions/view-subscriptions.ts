@@ -1,5 +1,6 @@
 // What subscriptions show besides their own columns.
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
+import { and, asc, eq, or } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts'
@@ -38,7 +39,7 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
     .where(
       and(
         inThisTenant(uow, schedules),
-        inArray(schedules.pricing_plan_subscription_id, ids),
+        anyOf(schedules.pricing_plan_subscription_id, ids),
         or(eq(schedules.status, 'ACTIVE'), eq(schedules.approval_status, 'PENDING_REVIEW')),
       ),
     )

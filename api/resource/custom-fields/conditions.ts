@@ -1,6 +1,7 @@
 // Lists and searches by custom fields, as conditions of a query.
 import { and, eq, inArray, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { inThisTenant } from '../tenant-condition.ts'
@@ -41,7 +42,7 @@ async function fieldsNamed(uow: ReadUow, { resourceType }: Listed, names: readon
   return await uow.tx
     .select()
     .from(f)
-    .where(and(inThisTenant(uow, f), eq(f.resource_type, resourceType), inArray(f.reference, [...names])))
+    .where(and(inThisTenant(uow, f), eq(f.resource_type, resourceType), anyOf(f.reference, [...names])))
 }
 
 function having(

@@ -1,5 +1,6 @@
 // What a body says of custom fields: which fields it names, and their values in the form in which they are stored.
-import { and, eq, inArray, or } from 'drizzle-orm'
+import { and, eq, or } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idsOf } from '../../../shared/ids.ts'
@@ -65,7 +66,7 @@ async function holdFields(
       and(
         inThisTenant(uow, f),
         eq(f.resource_type, resourceType),
-        or(inArray(f.id, idsOf('cufi', new Set(ids))), inArray(f.reference, [...new Set(references)])),
+        or(anyOf(f.id, idsOf('cufi', new Set(ids))), anyOf(f.reference, [...new Set(references)])),
       ),
     )
     .for('key share')

@@ -1,6 +1,7 @@
 // What names a custom field by its reference, such as the prefix of invoice numbers: while it does, the field keeps its reference and
 // is not deleted (contract: Tax and invoices).
 import { and, eq, inArray } from 'drizzle-orm'
+import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { inThisTenant } from '../tenant-condition.ts'
@@ -62,8 +63,8 @@ export async function valuesNamed(
     .where(
       and(
         inThisTenant(uow, v),
-        inArray(v.resource_id, [...new Set(names.map(({ resourceId }) => resourceId))]),
-        inArray(f.reference, [...new Set(names.map(({ reference }) => reference))]),
+        anyOf(v.resource_id, [...new Set(names.map(({ resourceId }) => resourceId))]),
+        anyOf(f.reference, [...new Set(names.map(({ reference }) => reference))]),
         eq(v.position, 0),
       ),
     )

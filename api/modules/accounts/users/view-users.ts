@@ -2,6 +2,7 @@
 import { and, asc, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import Type, { type Static } from 'typebox'
 import { INVITATION_DAYS } from '../../../../shared/access/invitation-life.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
@@ -210,7 +211,7 @@ async function validInvitations(uow: ReadUow, members: readonly Member[]): Promi
     .where(
       and(
         inThisTenant(uow, userInvitations),
-        inArray(userInvitations.user_id, ids),
+        anyOf(userInvitations.user_id, ids),
         isNull(userInvitations.revoked_at),
         gt(userInvitations.created_at, since),
       ),

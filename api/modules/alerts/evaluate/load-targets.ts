@@ -1,6 +1,7 @@
 // Reads what an evaluation of what is used needs, for many subscriptions at once: no query is one subscription's.
 
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -165,7 +166,7 @@ async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
   const rows = await uow.tx
     .select({ id, pricing_plan_subscription_id, start_at, end_at, pricing_currency, realign })
     .from(schedules)
-    .where(and(inThisTenant(uow, schedules), inArray(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
+    .where(and(inThisTenant(uow, schedules), anyOf(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
     .orderBy(asc(start_at), asc(id))
   return groupBy(rows, row => row.pricing_plan_subscription_id)
 }

@@ -1,5 +1,6 @@
 // The persisted states of a subscription's prices; billing counts on from them.
-import { and, asc, desc, inArray } from 'drizzle-orm'
+import { and, asc, desc } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -35,7 +36,7 @@ export async function loadPersistedUsage(
       persist_usage: p.persist_usage,
     })
     .from(p)
-    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds))))
+    .where(and(inThisTenant(uow, p), anyOf(p.pricing_plan_subscription_id, idsOf('ppsu', subscriptionIds))))
     .orderBy(...by.map(column => asc(column)), desc(p.seq))
   const found = new Map<string, PersistedUsageInput[]>()
   for (const [id, own] of groupBy(rows, row => row.subscription_id))

@@ -240,9 +240,10 @@ function blockView({ blockSize, blockOf }: BandCharge['band'], currency: string)
 
 type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> }
 function withoutNulls<T extends object>(of: T): WithoutNulls<T> {
-  const found: Partial<Record<string, unknown>> = {}
+  const all: Partial<Record<string, unknown>> = { ...of }
   // Field by field: every band of every line has eleven fields, and most are null.
-  for (const [name, member] of Object.entries(of)) if (member !== null) found[name] = member
+  const found: typeof all = {}
+  for (const name of Object.keys(all)) if (all[name] !== null) found[name] = all[name]
   return found as WithoutNulls<T>
 }
 

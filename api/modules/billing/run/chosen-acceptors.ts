@@ -1,5 +1,6 @@
 // By which payment acceptors the invoices of subscriptions can be paid.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { ChosenAcceptors } from '../../invoices/settlement/chosen-acceptors.ts'
@@ -9,6 +10,6 @@ export const chosenAcceptors: ChosenAcceptors = async (uow, subscriptionIds) => 
   const rows = await uow.tx
     .select({ ids: s.payment_acceptor_ids })
     .from(s)
-    .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', subscriptionIds))))
+    .where(and(inThisTenant(uow, s), anyOf(s.id, idsOf('ppsu', subscriptionIds))))
   return rows.map(({ ids }) => ids)
 }

@@ -1,6 +1,7 @@
 // What other invoices of a subscription deducted by discounts of an amount, so that each is deducted once for a period.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -26,9 +27,7 @@ export async function withDeducted(uow: ReadUow, all: readonly Billed[]): Promis
   const lines = await uow.tx
     .select()
     .from(invoiceLines)
-    .where(
-      and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, ids), eq(invoiceLines.kind, 'DISCOUNT')),
-    )
+    .where(and(inThisTenant(uow, invoiceLines), anyOf(invoiceLines.invoice_id, ids), eq(invoiceLines.kind, 'DISCOUNT')))
     .orderBy(asc(invoiceLines.invoice_id), asc(invoiceLines.line_order))
   const found = new Map<string, Deducted[]>()
   for (const line of lines)

@@ -1,5 +1,6 @@
 // Conditions in their canonical form, with the properties they name found.
-import { and, inArray, or } from 'drizzle-orm'
+import { and, or } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -72,7 +73,7 @@ function namesIn({ meter_properties, expression }: ConditionsInput): string[] {
 export async function propertyFinder(uow: Uow, names: readonly string[]): Promise<PropertyFinder> {
   if (names.length === 0) return () => undefined
   const { id, reference } = meterProperties
-  const named = or(inArray(id, idsOf('metp', names)), inArray(reference, [...names]))
+  const named = or(anyOf(id, idsOf('metp', names)), anyOf(reference, [...names]))
   const rows = await uow.tx
     .select({ id, reference })
     .from(meterProperties)

@@ -1,5 +1,6 @@
 // Whether conditions can test the events of a meter.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { isPlainDecimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -74,7 +75,7 @@ async function propertiesOf(uow: Uow, tests: readonly Test[]): Promise<Map<strin
   const rows = await uow.tx
     .select()
     .from(meterProperties)
-    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, idsOf('metp', ids))))
+    .where(and(inThisTenant(uow, meterProperties), anyOf(meterProperties.id, idsOf('metp', ids))))
   return new Map(rows.map(row => [row.id, row]))
 }
 

@@ -1,5 +1,6 @@
 // What conditions name, as it is now: the properties with the references events carry, and the values of variables.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import type { UsageProperty } from '../../../../shared/usage/condition.ts'
@@ -25,7 +26,7 @@ export async function loadConditionNames(uow: ReadUow, all: readonly Conditions[
   const properties = await uow.tx
     .select({ id, reference, type })
     .from(meterProperties)
-    .where(and(inThisTenant(uow, meterProperties), inArray(id, idsOf('metp', ids))))
+    .where(and(inThisTenant(uow, meterProperties), anyOf(id, idsOf('metp', ids))))
     .orderBy(asc(id))
   const variables = await valuesOfVariables(
     uow,

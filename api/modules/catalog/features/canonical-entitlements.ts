@@ -1,5 +1,6 @@
 // Entitlements in the form they are stored and shown in: the feature by both of its names, and the value its type names.
-import { and, inArray, or } from 'drizzle-orm'
+import { and, or } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -53,7 +54,7 @@ export async function canonicalEntitlements(uow: Uow, entries: readonly Entitlem
 async function lockNamed(uow: Uow, entries: readonly EntitlementInput[]): Promise<Feature[]> {
   const ids = entries.flatMap(entry => entry.feature_id ?? [])
   const references = entries.flatMap(entry => entry.feature_reference ?? [])
-  const named = or(inArray(features.id, idsOf('feat', [...ids, ''])), inArray(features.reference, [...references, '']))
+  const named = or(anyOf(features.id, idsOf('feat', [...ids, ''])), anyOf(features.reference, [...references, '']))
   return await uow.tx
     .select()
     .from(features)

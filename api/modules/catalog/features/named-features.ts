@@ -1,5 +1,6 @@
 // Features in the form in which a product names them: by id and by reference.
-import { and, inArray, or } from 'drizzle-orm'
+import { and, or } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -25,7 +26,7 @@ export async function namedFeatures(uow: Uow, given: readonly Given[]): Promise<
     .where(
       and(
         inThisTenant(uow, features),
-        or(inArray(features.id, idsOf('feat', [...ids, ''])), inArray(features.reference, [...references, ''])),
+        or(anyOf(features.id, idsOf('feat', [...ids, ''])), anyOf(features.reference, [...references, ''])),
       ),
     )
     .for('key share')

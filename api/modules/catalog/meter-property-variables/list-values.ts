@@ -1,5 +1,6 @@
 // The values of a variable, page by page, and whole for those who bill by them.
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { readSlice } from '../../../list/keyset.ts'
@@ -48,7 +49,7 @@ export async function valuesOfVariables(uow: ReadUow, ids: readonly string[]): P
     .where(
       and(
         inThisTenant(uow, stored),
-        inArray(stored.meter_property_variable_id, idsOf('mepv', values.keys())),
+        anyOf(stored.meter_property_variable_id, idsOf('mepv', values.keys())),
         isNull(stored.removed_at),
       ),
     )

@@ -1,5 +1,6 @@
 // The values and properties a meter lists: resolved when the meter is saved.
-import { and, inArray, or } from 'drizzle-orm'
+import { and, or } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -31,7 +32,7 @@ export async function resolveEntries(
     .where(
       and(
         inThisTenant(uow, table),
-        or(inArray(table.id, idsOf('metv', [...ids, ''])), inArray(table.reference, [...references, ''])),
+        or(anyOf(table.id, idsOf('metv', [...ids, ''])), anyOf(table.reference, [...references, ''])),
       ),
     )
     .for('key share')

@@ -1,5 +1,6 @@
 // The pricing groups of versions, and whether each can be selected from.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -13,7 +14,7 @@ export async function groupsOf(uow: ReadUow, versionIds: readonly string[]): Pro
     .select()
     .from(pricingGroups)
     .where(
-      and(inThisTenant(uow, pricingGroups), inArray(pricingGroups.pricing_plan_version_id, idsOf('ppve', versionIds))),
+      and(inThisTenant(uow, pricingGroups), anyOf(pricingGroups.pricing_plan_version_id, idsOf('ppve', versionIds))),
     )
     .orderBy(asc(pricingGroups.display_order), asc(pricingGroups.created_at), asc(pricingGroups.id))
 }

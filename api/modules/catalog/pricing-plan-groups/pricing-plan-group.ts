@@ -1,7 +1,8 @@
 // Groups of pricing plans: between which plans a subscription may move, and when a move takes effect (contract: Pricing plan group,
 // Change-plan rules).
-import { and, arrayOverlaps, asc, inArray, ne } from 'drizzle-orm'
+import { and, arrayOverlaps, asc, ne } from 'drizzle-orm'
 import Type from 'typebox'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -89,7 +90,7 @@ async function holdPlans(uow: Uow, ids: readonly string[]): Promise<void> {
   await uow.tx
     .select({ id: pricingPlans.id })
     .from(pricingPlans)
-    .where(and(inThisTenant(uow, pricingPlans), inArray(pricingPlans.id, idsOf('pric', ids))))
+    .where(and(inThisTenant(uow, pricingPlans), anyOf(pricingPlans.id, idsOf('pric', ids))))
     .orderBy(asc(pricingPlans.id))
     .for('no key update')
 }

@@ -1,5 +1,6 @@
 // Which credit types product items sell.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -14,7 +15,7 @@ export async function creditTypesSold(uow: ReadUow, itemIds: readonly string[]):
     .where(
       and(
         inThisTenant(uow, productItems),
-        inArray(productItems.id, idsOf('proi', new Set(itemIds))),
+        anyOf(productItems.id, idsOf('proi', new Set(itemIds))),
         eq(productItems.model_type, 'CREDITS'),
       ),
     )

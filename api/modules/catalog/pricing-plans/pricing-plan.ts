@@ -1,5 +1,6 @@
 // Pricing plans: what a customer subscribes to. Their prices are in versions, of which the live ones never change.
 import { and, asc, inArray } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -139,7 +140,7 @@ async function versionsOf(uow: ReadUow, planIds: readonly string[]) {
     .select()
     .from(pricingPlanVersions)
     .where(
-      and(inThisTenant(uow, pricingPlanVersions), inArray(pricingPlanVersions.pricing_plan_id, idsOf('pric', planIds))),
+      and(inThisTenant(uow, pricingPlanVersions), anyOf(pricingPlanVersions.pricing_plan_id, idsOf('pric', planIds))),
     )
     .orderBy(asc(pricingPlanVersions.version))
 }

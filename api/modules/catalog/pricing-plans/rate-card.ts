@@ -1,8 +1,9 @@
 // Rate cards: plans whose schedules are priced at each moment by the version in force then, so that new prices need no new
 // schedule (semantics 3.1).
-import { and, asc, eq, inArray, isNotNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -29,7 +30,7 @@ export async function loadRateCards(
     .where(
       and(
         inThisTenant(uow, v),
-        inArray(v.pricing_plan_id, idsOf('pric', new Set(planIds))),
+        anyOf(v.pricing_plan_id, idsOf('pric', new Set(planIds))),
         eq(v.status, 'ACTIVE'),
         isNotNull(v.rate_card),
       ),

@@ -1,6 +1,7 @@
 // The pricings and pricing groups of a version as part of what is shown of it.
 import { createHash } from 'node:crypto'
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { base62, idsOf } from '../../../../shared/ids.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -19,7 +20,7 @@ export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): P
   return await uow.tx
     .select()
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
+    .where(and(inThisTenant(uow, pricings), anyOf(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
     .orderBy(asc(pricings.display_order), asc(pricings.created_at), asc(pricings.id))
 }
 
@@ -154,6 +155,6 @@ async function categoriesOfProducts(uow: ReadUow, productIds: readonly string[])
       productCategories,
       and(inThisTenant(uow, productCategories), eq(productCategories.id, products.category_id)),
     )
-    .where(and(inThisTenant(uow, products), inArray(products.id, idsOf('prod', new Set(productIds)))))
+    .where(and(inThisTenant(uow, products), anyOf(products.id, idsOf('prod', new Set(productIds)))))
   return new Map(rows.map(({ product, ...category }) => [product, category]))
 }

@@ -1,6 +1,7 @@
 // What a question of usage names, found in the catalog: calculations, the properties it is split by, and conditions.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
@@ -88,7 +89,7 @@ async function propertiesOf(uow: ReadUow, { meter_properties: entries }: Meter):
   return await uow.tx
     .select()
     .from(meterProperties)
-    .where(and(inThisTenant(uow, meterProperties), inArray(meterProperties.id, idsOf('metp', ids))))
+    .where(and(inThisTenant(uow, meterProperties), anyOf(meterProperties.id, idsOf('metp', ids))))
 }
 
 type Find = (name: string) => MeterProperty | undefined

@@ -1,5 +1,6 @@
 // Every query of added lines, and of what they sell.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -32,7 +33,7 @@ export async function addedLinesOfMany(
   const rows = await uow.tx
     .select()
     .from(a)
-    .where(and(inThisTenant(uow, a), inArray(a.invoice_id, idsOf('invo', invoiceIds))))
+    .where(and(inThisTenant(uow, a), anyOf(a.invoice_id, idsOf('invo', invoiceIds))))
     .orderBy(asc(a.created_at), asc(a.position), asc(a.id))
   const sold = await loadSold(
     uow,
@@ -61,7 +62,7 @@ export async function loadSold(
     .from(i)
     .innerJoin(p, and(inThisTenant(uow, p), eq(p.id, i.product_id)))
     .leftJoin(c, and(inThisTenant(uow, c), eq(c.id, p.category_id)))
-    .where(and(inThisTenant(uow, i), inArray(i.id, idsOf('proi', new Set(itemIds)))))
+    .where(and(inThisTenant(uow, i), anyOf(i.id, idsOf('proi', new Set(itemIds)))))
   const fallback = defaultTaxCategory({ platform: platform as InvoicingSettings })
   return new Map(
     rows.map(({ item, product, category }) => [
@@ -142,6 +143,6 @@ export async function replaceAdded(uow: Uow, invoiceId: Id<'invo'>, { id, line }
 
 /** Removes lines; false when the invoice lacks one of them. */
 export async function deleteAdded(uow: Uow, invoiceId: Id<'invo'>, ids: readonly string[]): Promise<boolean> {
-  const { rowCount } = await uow.tx.delete(a).where(and(of(uow, invoiceId), inArray(a.id, [...ids])))
+  const { rowCount } = await uow.tx.delete(a).where(and(of(uow, invoiceId), anyOf(a.id, [...ids])))
   return rowCount === ids.length
 }

@@ -1,6 +1,7 @@
 // Copied custom fields on an invoice: those of its parties, its subscription and what it sells that have
 // `copy_value_to_invoice`.
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { ResourceWithCustomFields } from '../../../resource/custom-fields/schema.ts'
 import { customFields as f, customFieldValues as v } from '../../../resource/custom-fields/table.ts'
@@ -28,7 +29,7 @@ export async function loadCopiedFields(
       values: sql<string[]>`array_agg(${v.value} order by ${v.position})`,
     })
     .from(f)
-    .innerJoin(v, and(inThisTenant(uow, v), eq(v.custom_field_id, f.id), inArray(v.resource_id, ids)))
+    .innerJoin(v, and(inThisTenant(uow, v), eq(v.custom_field_id, f.id), anyOf(v.resource_id, ids)))
     .where(and(inThisTenant(uow, f), eq(f.copy_value_to_invoice, true)))
     .groupBy(v.resource_id, f.resource_type, f.id, f.reference, f.name, f.multiple_values)
     .orderBy(sql`${f.reference} collate "C"`, asc(v.resource_id))

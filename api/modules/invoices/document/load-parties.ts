@@ -1,7 +1,8 @@
 // Reads the parties of an invoice. Only the columns that a document depends on, so that two readings of one state are
 // equal.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
 import { taxCurrencies } from '../../../../shared/billing/tax/tax-currencies.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -54,7 +55,7 @@ export async function loadCustomers(uow: ReadUow, ids: readonly string[]): Promi
       organization: c.organization,
     })
     .from(c)
-    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('cust', new Set(ids)))))
+    .where(and(inThisTenant(uow, c), anyOf(c.id, idsOf('cust', new Set(ids)))))
   return new Map(rows.map(row => [row.id, row as CustomerInput]))
 }
 
@@ -79,7 +80,7 @@ export async function loadBillingEntities(
       tax_registrations: b.tax_registrations,
     })
     .from(b)
-    .where(and(inThisTenant(uow, b), inArray(b.id, idsOf('bill', new Set(ids)))))
+    .where(and(inThisTenant(uow, b), anyOf(b.id, idsOf('bill', new Set(ids)))))
   return new Map(rows.map(row => [row.id, row as BillingEntityInput]))
 }
 

@@ -1,5 +1,6 @@
 // Schedules that a FINAL invoice is sent by e-mail. The event queues the job, so the two commit together.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, newId } from '../../../../shared/ids.ts'
@@ -51,7 +52,7 @@ export async function sendAutomatically(uow: Uow, ids: readonly Id<'invo'>[]): P
   const sent = await uow.tx
     .select({ id: e.invoice_id })
     .from(e)
-    .where(and(inThisTenant(uow, e), inArray(e.invoice_id, [...ids]), eq(e.trigger_type, 'AUTOMATIC')))
+    .where(and(inThisTenant(uow, e), anyOf(e.invoice_id, [...ids]), eq(e.trigger_type, 'AUTOMATIC')))
   const known = new Set(sent.map(({ id }) => id))
   const due = [...rows.values()].filter(row => row.status === 'FINAL' && !known.has(row.id))
   await schedule(uow, due, 'AUTOMATIC')

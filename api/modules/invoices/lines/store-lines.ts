@@ -1,5 +1,6 @@
 // Every query of invoice lines.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/many-rows.ts'
@@ -34,7 +35,7 @@ export async function replaceLinesOfMany(uow: Uow, all: readonly LinesOf[]): Pro
   if (replaced.length > 0)
     await uow.tx
       .delete(invoiceLines)
-      .where(and(inThisTenant(uow, invoiceLines), inArray(invoiceLines.invoice_id, idsOf('invo', replaced))))
+      .where(and(inThisTenant(uow, invoiceLines), anyOf(invoiceLines.invoice_id, idsOf('invo', replaced))))
   const rows = all.flatMap(({ invoiceId, lines }) => lines.map(line => ({ ...line, invoice_id: invoiceId })))
   await insertMany(uow, invoiceLines, rows)
 }

@@ -1,6 +1,7 @@
 // INVOICE.OVERDUE: emitted once per invoice, when its due date has passed and part of it is open. The same transaction
 // records that it was emitted, so crashes and concurrent runs never emit it twice.
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -65,7 +66,7 @@ async function announceRound(uow: Uow, clockId: string | null): Promise<string[]
   await uow.tx
     .update(invoices)
     .set({ overdue_at: formatInstant(uow.now) })
-    .where(and(inThisTenant(uow, invoices), inArray(invoices.id, idsOf('invo', ids)), eq(invoices.status, 'FINAL')))
+    .where(and(inThisTenant(uow, invoices), anyOf(invoices.id, idsOf('invo', ids)), eq(invoices.status, 'FINAL')))
   const rows = await loadInvoices(uow, ids)
   await emitAll(
     uow,

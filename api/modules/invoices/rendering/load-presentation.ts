@@ -1,6 +1,7 @@
 // Reads what the documents of an invoice show besides it. Logo and colour are those of the time when it became FINAL;
 // how to pay and the names of units are current, because they are not part of what was issued.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -60,7 +61,7 @@ async function unitsOf(uow: ReadUow, { periods = [] }: InvoiceView): Promise<Rea
   const rows = await uow.tx
     .select({ id: productItems.id, unit: productItems.unit_name })
     .from(productItems)
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', ids))))
+    .where(and(inThisTenant(uow, productItems), anyOf(productItems.id, idsOf('proi', ids))))
   return new Map(
     rows.flatMap(({ id, unit }) => {
       const plural = unit?.plural ?? unit?.singular

@@ -1,5 +1,6 @@
 // Keeps what decides about a customer's usage as it is until commit.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -35,7 +36,7 @@ export async function holdCustomers(
   const rows = await uow.tx
     .select({ id: customers.id })
     .from(customers)
-    .where(and(inThisTenant(uow, customers), inArray(customers.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, customers), anyOf(customers.id, [...new Set(ids)])))
     .orderBy(asc(customers.id))
     .for('share', skip ? { skipLocked: true } : {})
   return new Set(rows.map(({ id }) => id))

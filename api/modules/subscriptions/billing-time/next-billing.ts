@@ -1,5 +1,6 @@
 // What billing keeps on a subscription: its lock, and when to look at it next.
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -32,7 +33,7 @@ export async function lockSubscriptions(
   const rows = await uow.tx
     .select({ id: subscriptions.id })
     .from(subscriptions)
-    .where(and(inThisTenant(uow, subscriptions), inArray(subscriptions.id, [...ids])))
+    .where(and(inThisTenant(uow, subscriptions), anyOf(subscriptions.id, [...ids])))
     .orderBy(asc(subscriptions.id))
     .for('update', skip ? { skipLocked: true } : {})
   return rows.map(({ id }) => id)

@@ -1,5 +1,6 @@
 // Whether the discounts, markups and commitments of a schedule can be given as they are.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -121,7 +122,7 @@ async function loadSold(
     .where(
       and(
         inThisTenant(uow, pricings),
-        inArray(pricings.pricing_plan_version_id, idsOf('ppve', await versionsSold(uow, schedule))),
+        anyOf(pricings.pricing_plan_version_id, idsOf('ppve', await versionsSold(uow, schedule))),
       ),
     )
   const terms = await scheduleTerms(uow, schedule)
@@ -137,7 +138,7 @@ async function loadSold(
     })
     .from(productItems)
     .innerJoin(products, and(inThisTenant(uow, products), eq(products.id, productItems.product_id)))
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', [...itemIds, '']))))
+    .where(and(inThisTenant(uow, productItems), anyOf(productItems.id, idsOf('proi', [...itemIds, '']))))
   const metered = new Set(of.flatMap(row => (isMeasured(row.model) ? [row.id] : [])))
   const ofMetered = items.filter(item => item.product_item_ids.some(id => metered.has(idOf('proi', id))))
   return {

@@ -1,6 +1,7 @@
 // Whether the seats and units of a schedule can be given as they are.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -47,7 +48,7 @@ export async function pricesOfVersions(
       items: pricings.items,
     })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
+    .where(and(inThisTenant(uow, pricings), anyOf(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
   const items = priced
     .map(pricing => overridden(pricing, overrides))
     .flatMap(({ id: pricingId, versionId, items: own }) =>
@@ -59,7 +60,7 @@ export async function pricesOfVersions(
     .where(
       and(
         inThisTenant(uow, productItems),
-        inArray(productItems.id, idsOf('proi', [...items.flatMap(item => item.product_item_ids), ''])),
+        anyOf(productItems.id, idsOf('proi', [...items.flatMap(item => item.product_item_ids), ''])),
       ),
     )
   const modelOf = new Map<string, string>(models.map(({ id, model }) => [id, model]))
@@ -100,7 +101,7 @@ export async function metricsOf(
       meterValues,
       and(inThisTenant(uow, meterValues), eq(meterValues.id, meterValueCalculations.meter_value_id)),
     )
-    .where(and(inThisTenant(uow, productItems), inArray(productItems.id, idsOf('proi', ids))))
+    .where(and(inThisTenant(uow, productItems), anyOf(productItems.id, idsOf('proi', ids))))
   return new Map(rows.map(({ id, type }) => [id, type ?? 'NUMBER']))
 }
 

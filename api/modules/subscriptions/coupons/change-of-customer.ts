@@ -1,5 +1,6 @@
 // A DRAFT subscription that gets another customer: its promotion codes are judged for that one, who then has redeemed its coupons.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -26,7 +27,7 @@ async function refuseOthersCodes(uow: Uow, row: Subscription, previous: Subscrip
   const codes = await uow.tx
     .select({ id: promotionCodes.id, code: promotionCodes.code, limited_to: promotionCodes.limited_to })
     .from(promotionCodes)
-    .where(and(inThisTenant(uow, promotionCodes), inArray(promotionCodes.id, idsOf('prco', codeIds))))
+    .where(and(inThisTenant(uow, promotionCodes), anyOf(promotionCodes.id, idsOf('prco', codeIds))))
   const others = codes.find(code => !isFor(code, row))
   if (!others) return
   const schedule = own.find(({ applied }) => applied.some(each => each.promotion_code_id === others.id))

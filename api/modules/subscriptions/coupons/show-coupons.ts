@@ -1,5 +1,6 @@
 // The coupons of schedules as they are shown: each by itself, and their discounts together.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
@@ -27,7 +28,7 @@ async function subscriptionsOf(
   const rows = await uow.tx
     .select()
     .from(subscriptions)
-    .where(and(inThisTenant(uow, subscriptions), inArray(subscriptions.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, subscriptions), anyOf(subscriptions.id, [...new Set(ids)])))
   return new Map(rows.map(row => [row.id, row]))
 }
 

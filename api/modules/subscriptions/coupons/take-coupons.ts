@@ -1,5 +1,6 @@
 // The coupons that a schedule names, judged when it takes them on (semantics 2): what it has already is not judged again.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -105,14 +106,14 @@ async function hold(uow: Uow, named: readonly Named[]): Promise<void> {
   await uow.tx
     .select({ id: coupons.id })
     .from(coupons)
-    .where(and(inThisTenant(uow, coupons), inArray(coupons.id, idsOf('coup', couponIds))))
+    .where(and(inThisTenant(uow, coupons), anyOf(coupons.id, idsOf('coup', couponIds))))
     .orderBy(asc(coupons.id))
     .for('no key update')
   if (codeIds.length === 0) return
   await uow.tx
     .select({ id: promotionCodes.id })
     .from(promotionCodes)
-    .where(and(inThisTenant(uow, promotionCodes), inArray(promotionCodes.id, codeIds)))
+    .where(and(inThisTenant(uow, promotionCodes), anyOf(promotionCodes.id, codeIds)))
     .orderBy(asc(promotionCodes.id))
     .for('no key update')
 }

@@ -1,5 +1,6 @@
 // Whether a schedule can enable the pricings that it lists.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
@@ -32,7 +33,7 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
       pricing_group_id: pricings.pricing_group_id,
     })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
+    .where(and(inThisTenant(uow, pricings), anyOf(pricings.pricing_plan_version_id, idsOf('ppve', versionIds))))
   for (const [index, { pricing_id }] of enabled.entries()) {
     const field = `enabled_pricings.${index}.pricing_id`
     const found = rows.find(({ id }) => id === pricing_id)

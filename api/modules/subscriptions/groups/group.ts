@@ -1,6 +1,7 @@
 // Groups of subscriptions, for reports and selectors. Each subscription names its group, and is in one at most (semantics 4.1).
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
 import Type from 'typebox'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -70,7 +71,7 @@ async function membersOf(uow: ReadUow, groupIds: readonly string[]): Promise<Rea
   const rows = await uow.tx
     .select({ id, group })
     .from(subscriptions)
-    .where(and(inThisTenant(uow, subscriptions), inArray(group, idsOf('ppsg', groupIds))))
+    .where(and(inThisTenant(uow, subscriptions), anyOf(group, idsOf('ppsg', groupIds))))
     .orderBy(asc(subscriptions.created_at), asc(id))
   const byGroup = groupBy(rows, row => row.group ?? '')
   return new Map([...byGroup].map(([groupId, own]) => [groupId, own.map(row => row.id)]))

@@ -1,5 +1,6 @@
 // A subscription is billed in one time, so the customer that uses it and the customer that gets its invoices live by one clock.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -12,7 +13,7 @@ export async function requireSameClock(uow: ReadUow, pair: readonly [Id<'cust'>,
   const rows = await uow.tx
     .select({ id: m.test_clock_id })
     .from(m)
-    .where(and(inThisTenant(uow, m), inArray(m.customer_id, [...pair])))
+    .where(and(inThisTenant(uow, m), anyOf(m.customer_id, [...pair])))
   if (rows.length === 0 || (rows.length === 2 && rows[0]?.id === rows[1]?.id)) return
   const message = 'Customer and forward customer live by different clocks; attach both to one test clock, or neither.'
   throw new AppError('INVALID_OPERATION', message, { field: 'forward_customer_id' })

@@ -1,6 +1,7 @@
 // Code that posts entries of a wallet locks the row of the wallet first, so that what it read is still true when it
 // posts.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -11,6 +12,6 @@ export const holdWallets = (uow: Uow, ids: readonly string[]): Promise<Wallet[]>
   uow.tx
     .select()
     .from(wallets)
-    .where(and(inThisTenant(uow, wallets), inArray(wallets.id, idsOf('wall', new Set(ids)))))
+    .where(and(inThisTenant(uow, wallets), anyOf(wallets.id, idsOf('wall', new Set(ids)))))
     .orderBy(asc(wallets.id))
     .for('no key update')

@@ -1,6 +1,7 @@
 // The accounts of the grants of wallets, as they are now.
-import { and, eq, getTableColumns, gt, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, sum } from '../../../../shared/decimal.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
@@ -23,7 +24,7 @@ export async function loadLiveAccounts(uow: ReadUow, walletIds: readonly string[
     })
     .from(a)
     .innerJoin(g, and(inThisTenant(uow, g), eq(g.id, a.grant_id)))
-    .where(and(inThisTenant(uow, a), inArray(a.wallet_id, idsOf('wall', walletIds)), sql`${a}.is_live`))
+    .where(and(inThisTenant(uow, a), anyOf(a.wallet_id, idsOf('wall', walletIds)), sql`${a}.is_live`))
 }
 
 /** How much of a wallet is reserved now. */

@@ -1,6 +1,7 @@
 // Reserves for many uses in one statement of the database, which decides them in their order and writes what is granted
 // (migration 20261123T0220).
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import { type Database, inTenant, readTenant, SERVICE, stateInTenant } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -122,7 +123,7 @@ async function reservationsById(
     uow.tx
       .select()
       .from(r)
-      .where(and(inThisTenant(uow, r), inArray(r.id, idsOf('wres', ids)))),
+      .where(and(inThisTenant(uow, r), anyOf(r.id, idsOf('wres', ids)))),
   )
   return new Map(rows.map(row => [row.id, row]))
 }

@@ -1,8 +1,9 @@
 // Ends many reservations in one transaction: locks their wallets, ends leases that have run out, decides each operation in
 // its turn, and posts everything at once.
-import { and, eq, inArray, lte, or, sql } from 'drizzle-orm'
+import { and, eq, lte, or, sql } from 'drizzle-orm'
 import { unionAll } from 'drizzle-orm/pg-core'
 import { createGrantBook } from '../../../../shared/billing/wallets/grant-book.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import { SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
@@ -63,10 +64,7 @@ async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet
     .from(wallets)
     .innerJoin(walletTypes, and(inThisTenant(uow, walletTypes), eq(walletTypes.id, wallets.wallet_type_id)))
     .where(
-      and(
-        inThisTenant(uow, wallets),
-        or(inArray(wallets.id, idsOf('wall', unique)), inArray(wallets.reference, unique)),
-      ),
+      and(inThisTenant(uow, wallets), or(anyOf(wallets.id, idsOf('wall', unique)), anyOf(wallets.reference, unique))),
     )
     .orderBy(wallets.id)
     .for('no key update', { of: wallets })
@@ -81,7 +79,7 @@ async function loadReservations(
 ): Promise<WalletReservation[]> {
   if (walletIds.length === 0) return []
   const r = walletReservations
-  const of = and(inThisTenant(uow, r), inArray(r.wallet_id, idsOf('wall', walletIds)))
+  const of = and(inThisTenant(uow, r), anyOf(r.wallet_id, idsOf('wall', walletIds)))
   const names = [...new Set(operations.map(({ reservation }) => reservation))]
   const ended = uow.tx
     .select()
@@ -92,11 +90,11 @@ async function loadReservations(
   const named = uow.tx
     .select()
     .from(r)
-    .where(and(of, inArray(r.reference, names)))
+    .where(and(of, anyOf(r.reference, names)))
   const byId = uow.tx
     .select()
     .from(r)
-    .where(and(inThisTenant(uow, r), inArray(r.id, idsOf('wres', names))))
+    .where(and(inThisTenant(uow, r), anyOf(r.id, idsOf('wres', names))))
   // One statement, and each part by its index.
   const found = await unionAll(ended, named, byId)
   return [...new Map(found.map(row => [row.id, row])).values()]

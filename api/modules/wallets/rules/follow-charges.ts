@@ -2,7 +2,8 @@
 // when the time of the charge starts; kept at what the charge grants; reverted when the charge is gone. It runs in the
 // transaction that saves the invoice, which holds its subscription, so two workers never grant twice; a unique index
 // refuses it as well.
-import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
@@ -181,7 +182,7 @@ async function walletsFor(uow: Uow, customerId: Id<'cust'>, typeIds: readonly st
       and(
         inThisTenant(uow, wallets),
         eq(wallets.customer_id, customerId),
-        inArray(wallets.wallet_type_id, idsOf('wtyp', typeIds)),
+        anyOf(wallets.wallet_type_id, idsOf('wtyp', typeIds)),
       ),
     )
   const into = new Map<string, Target>()

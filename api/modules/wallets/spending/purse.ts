@@ -5,6 +5,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { inSpendingOrder, takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
@@ -77,7 +78,7 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
     .where(
       and(
         inThisTenant(uow, wallets),
-        inArray(wallets.customer_id, idsOf('cust', new Set(customerIds))),
+        anyOf(wallets.customer_id, idsOf('cust', new Set(customerIds))),
         inArray(wallets.status, ['ACTIVE', 'DEPRECATED']),
       ),
     )

@@ -1,6 +1,7 @@
 // What invoices spent of each grant, and what an invoice that replaces one of them can spend again.
-import { and, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -34,7 +35,7 @@ export async function loadSpent(uow: ReadUow, invoiceIds: readonly string[]): Pr
       and(
         inThisTenant(uow, e),
         eq(e.cause_type, 'INVOICE'),
-        inArray(e.cause_id, [...invoiceIds]),
+        anyOf(e.cause_id, [...invoiceIds]),
         or(eq(e.credit_account, 'SPENT'), eq(e.debit_account, 'SPENT')),
       ),
     )

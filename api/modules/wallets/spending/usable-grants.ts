@@ -1,7 +1,8 @@
 // Which part of wallet grants an invoice may use: what is open for its time, what it already holds, and what had not
 // yet expired in the time that it bills (semantics 6: a reservation made before expiry holds).
-import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, gt, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
+import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
@@ -75,8 +76,8 @@ export async function loadFundedGrants(
     .where(
       and(
         inThisTenant(uow, a),
-        inArray(a.wallet_id, walletIds),
-        or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0'), inArray(a.grant_id, idsOf('wgra', returning))),
+        anyOf(a.wallet_id, walletIds),
+        or(gt(a.open, '0'), gt(a.reserved, '0'), gt(a.expired, '0'), anyOf(a.grant_id, idsOf('wgra', returning))),
       ),
     )
   return rows.map(({ accounts, reverted_at, seat }) => ({

@@ -1,7 +1,8 @@
 // Reads what is sold: plans, prices, products and how they are metered, once for any number of subscriptions. Thousands
 // of them share a plan, so the catalog of one set of plan versions is built once and is one object for all.
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { TenantTable } from '../../../../resource/define-resource.ts'
@@ -119,7 +120,7 @@ const calculationsOf = (item: Pick<ProductItemInput, 'meter_value_calculation_id
   ].filter(id => typeof id === 'string')
 
 const among = (uow: ReadUow, table: TenantTable, ids: readonly string[]) =>
-  and(inThisTenant(uow, table), inArray(table.id, [...new Set(ids)]))
+  and(inThisTenant(uow, table), anyOf(table.id, [...new Set(ids)]))
 
 async function loadPlans(uow: ReadUow, of: readonly Named[]): Promise<PlanInput[]> {
   if (of.length === 0) return []
@@ -147,7 +148,7 @@ async function loadPricings(uow: ReadUow, of: readonly Named[]): Promise<Pricing
       items: p.items,
     })
     .from(p)
-    .where(and(inThisTenant(uow, p), inArray(p.pricing_plan_version_id, idsOf('ppve', versions))))
+    .where(and(inThisTenant(uow, p), anyOf(p.pricing_plan_version_id, idsOf('ppve', versions))))
     .orderBy(asc(p.id))
   return rows.map(({ product_type, pricing_group_id, ...row }) =>
     isOptional({ product_type, pricing_group_id }) ? { ...row, addon: true } : row,

@@ -1,5 +1,6 @@
 // The seat assignments that decide what is charged.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
@@ -37,7 +38,7 @@ export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<
       end_at: a.end_at,
     })
     .from(a)
-    .where(and(inThisTenant(uow, a), inArray(a.pricing_plan_subscription_id, idsOf('ppsu', ids))))
+    .where(and(inThisTenant(uow, a), anyOf(a.pricing_plan_subscription_id, idsOf('ppsu', ids))))
     .orderBy(asc(a.start_at), asc(a.id))
   const counted = rows.filter(row => itemIds.get(row.subscription_id)?.has(row.product_item_id))
   return new Map(

@@ -1,5 +1,6 @@
 // The names of the customers whose events may be on an invoice, where its lines show each customer's part.
-import { and, asc, inArray } from 'drizzle-orm'
+import { and, asc } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
@@ -19,7 +20,7 @@ export async function loadSubLineCustomers(uow: ReadUow, all: readonly Of[]): Pr
   const rows = await uow.tx
     .select({ id: c.id, reference: c.reference, type: c.type, individual: c.individual, organization: c.organization })
     .from(c)
-    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('cust', ids))))
+    .where(and(inThisTenant(uow, c), anyOf(c.id, idsOf('cust', ids))))
     .orderBy(asc(c.id))
   const named = rows.map(({ individual, organization, ...row }) => ({
     ...row,

@@ -1,5 +1,6 @@
 // The subscriptions and schedules that invoices are computed from: the columns an invoice depends on, and nothing else.
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
@@ -36,7 +37,7 @@ export async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): P
     })
     .from(s)
     // A TEMPLATE has no customer, and so no invoices.
-    .where(and(inThisTenant(uow, s), inArray(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
+    .where(and(inThisTenant(uow, s), anyOf(s.id, idsOf('ppsu', ids)), isNotNull(s.customer_id)))
     .orderBy(asc(s.id))
   return rows.flatMap(({ customer_id, forward_customer_id, variant, combine, payment_acceptor_ids, ...row }) => {
     const { period, type } = row.due_date_configuration
@@ -96,7 +97,7 @@ export async function loadSchedules(
     .where(
       and(
         inThisTenant(uow, s),
-        inArray(s.pricing_plan_subscription_id, ids),
+        anyOf(s.pricing_plan_subscription_id, ids),
         inArray(s.status, drafts.size > 0 ? ['DRAFT', 'ACTIVE'] : ['ACTIVE']),
       ),
     )

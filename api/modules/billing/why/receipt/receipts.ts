@@ -1,7 +1,8 @@
 // Usage receipts: made once for every FINAL invoice of a subscription, soon after it becomes FINAL and outside the
 // billing run, so that they do not slow it down. Log positions and pinned inputs decide which events are in a receipt,
 // so it is the same whenever it is made.
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import { type Database, inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
@@ -83,7 +84,7 @@ async function save(database: Database, tenant: Tenant, trees: ReadonlyMap<strin
       .where(
         and(
           inThisTenant(uow, pinnedInputs),
-          inArray(pinnedInputs.invoice_id, idsOf('invo', ids)),
+          anyOf(pinnedInputs.invoice_id, idsOf('invo', ids)),
           eq(pinnedInputs.has_receipt, false),
         ),
       )

@@ -1,5 +1,6 @@
 // What the items of a pricing are measured by.
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
@@ -34,7 +35,7 @@ export async function measuresOf(uow: ReadUow, items: readonly ProductItem[]): P
     .from(c)
     .innerJoin(meters, and(inThisTenant(uow, meters), eq(meters.id, c.meter_id)))
     .leftJoin(meterValues, and(inThisTenant(uow, meterValues), eq(meterValues.id, c.meter_value_id)))
-    .where(and(inThisTenant(uow, c), inArray(c.id, idsOf('bmet', ids))))
+    .where(and(inThisTenant(uow, c), anyOf(c.id, idsOf('bmet', ids))))
   return new Map(
     rows.map(({ id, type, calculation, persist, ...meter }) => [
       id,

@@ -1,9 +1,10 @@
 // What the database knows that decides whether events are billed, for many events in one reading.
-import { and, inArray, or, sql } from 'drizzle-orm'
+import { and, or, sql } from 'drizzle-orm'
 import type { Attribution, DecidedBy } from '../../../../../shared/attribution/attribute.ts'
 import { placesOf } from '../../../../../shared/attribution/replicate.ts'
 import { namedSubscription, subscriptionKey } from '../../../../../shared/attribution/selector.ts'
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { preparedQuery } from '../../../../../shared/database/prepared.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
@@ -196,7 +197,7 @@ async function loadOwners(uow: ReadUow, events: readonly EventKey[]): Promise<Ma
   const references = asked.flatMap(each => (each.kind === 'REFERENCE' ? [each.reference] : []))
   if (ids.length + references.length === 0) return new Map()
   const { id, reference, customer_id } = subscriptions
-  const named = or(inArray(id, idsOf('ppsu', [...ids, ''])), inArray(reference, [...references, '']))
+  const named = or(anyOf(id, idsOf('ppsu', [...ids, ''])), anyOf(reference, [...references, '']))
   const rows = await uow.tx
     .select({ id, reference, customer_id })
     .from(subscriptions)

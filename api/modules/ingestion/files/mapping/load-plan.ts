@@ -1,5 +1,6 @@
 // What a file is read by, from what the tenant has saved: its meter or its settings, and the customers they name.
-import { and, inArray, or } from 'drizzle-orm'
+import { and, or } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { findOne, getOne } from '../../../../resource/store.ts'
@@ -54,7 +55,7 @@ async function everyName(uow: ReadUow, names: readonly CustomerName[]): Promise<
     .where(
       and(
         inThisTenant(uow, customers),
-        or(inArray(customers.id, idsOf('cust', given)), inArray(customers.reference, given)),
+        or(anyOf(customers.id, idsOf('cust', given)), anyOf(customers.reference, given)),
       ),
     )
   return new Set([...given, ...rows.flatMap(({ id, reference }) => (reference === null ? [id] : [id, reference]))])

@@ -1,5 +1,6 @@
 // Reads what the tax engine said about the parties of invoices.
-import { and, asc, gte, inArray } from 'drizzle-orm'
+import { and, asc, gte } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
@@ -44,8 +45,8 @@ export async function loadTaxAnswersOf(
     .where(
       and(
         inThisTenant(uow, t),
-        inArray(t.customer_id, idsOf('cust', new Set(asking.map(each => each.customer.id)))),
-        inArray(t.billing_entity_id, idsOf('bill', new Set(asking.map(each => each.billing_entity.id)))),
+        anyOf(t.customer_id, idsOf('cust', new Set(asking.map(each => each.customer.id)))),
+        anyOf(t.billing_entity_id, idsOf('bill', new Set(asking.map(each => each.billing_entity.id)))),
         gte(t.on_day, firstDay({ since: instantOf(Math.min(...asking.map(({ since }) => since))) })),
       ),
     )

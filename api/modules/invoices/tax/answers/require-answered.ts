@@ -1,6 +1,7 @@
 // Whether what invoices ask a tax engine is answered by now, whatever was known when they were last computed.
-import { and, inArray } from 'drizzle-orm'
+import { and } from 'drizzle-orm'
 import { localDateOf } from '../../../../../shared/billing/local-days.ts'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
@@ -24,7 +25,7 @@ export async function requireAnswered(
   const kept = await uow.tx
     .select({ key: t.key, as_of: t.as_of })
     .from(t)
-    .where(and(inThisTenant(uow, t), inArray(t.key, keys)))
+    .where(and(inThisTenant(uow, t), anyOf(t.key, keys)))
   const known = new Map(kept.map(({ key, as_of }) => [key, as_of]))
   const lacking = asked.filter(open => !isAnswered({ ...open, as_of: known.get(open.key) ?? null }, open.asOf))
   const once = [...new Map(lacking.map(open => [open.key, open])).values()]
