@@ -13,7 +13,7 @@ import {
 } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import { inTimeOf } from '../test-clock.ts'
+import { inTimeOfRequest } from '../test-clock/request-time.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import type { AccessDeps, Caller } from './authenticate.ts'
 import { boundLargeBodies } from './body/large-body.ts'
@@ -217,36 +217,6 @@ export function intentRoute<
     },
   })
 }
-
-/** Does what a request wants in the time of the test clock of the customer that it is about, if there is one; LIVE has none. */
-const inTimeOfRequest = <T>(
-  deps: RouteDeps,
-  { tenant }: Caller,
-  request: FastifyRequest,
-  work: () => Promise<T>,
-): Promise<T> => (tenant.environment === 'TEST' ? inTimeOf(deps.database, tenant, namesIn(request), work) : work())
-
-/** What a call names its customer by: the paths of what belongs to customers, and the fields of bodies. */
-function namesIn({ routeOptions, params, body }: FastifyRequest): string[] {
-  if (!OF_CUSTOMERS.test(routeOptions.url ?? '')) return []
-  const given = { ...(isRecord(params) ? params : {}), ...(isRecord(body) ? body : {}) } as Record<string, unknown>
-  const nested = isRecord(given['pricing_plan_subscription']) ? given['pricing_plan_subscription'] : {}
-  return [...NAMES.map(name => given[name]), nested['customer_id'], nested['customer_reference']].filter(
-    name => typeof name === 'string',
-  )
-}
-
-const OF_CUSTOMERS =
-  /^\/v1\/(customers|pricing-plan-subscriptions|pricing-plan-schedules|invoices|wallets|wallet-grants|payments|seat-assignments)(\/|$)/
-const NAMES = [
-  'id',
-  'customer_id',
-  'customer_reference',
-  'pricing_plan_subscription_id',
-  'pricing_plan_schedule_id',
-  'wallet_id',
-]
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 type Once = {
   readonly request: FastifyRequest

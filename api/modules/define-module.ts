@@ -9,6 +9,7 @@ import type { Job } from '../jobs/define-job.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
 import type { Effect, Extension, Guard } from '../resource/rules.ts'
+import type { TestClockSubject } from '../test-clock/test-clock-subject.ts'
 import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
 import type { Reaction } from '../workers/reaction.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
@@ -32,6 +33,8 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly eventShapes?: Readonly<Record<string, string>>
   /** Their shared operations are registered before `routes`. A resource that no module lists has no routes. */
   readonly resources?: readonly Resource[]
+  /** What belongs to customers and is no resource: calls on it happen in the time of their test clocks (`testClockOf` of resources). */
+  readonly testClockSubjects?: readonly TestClockSubject[]
   /** Object types besides its resources that have custom fields. */
   readonly withCustomFields?: readonly string[]
   /** What keeps others' resources, or its own, from being changed or deleted. Every change meets them. */

@@ -5,6 +5,7 @@ import { expireKeys } from '../http/idempotency/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import type { RouteFixtures } from '../resource/route-fixture.ts'
 import type { Rules } from '../resource/rules.ts'
+import type { TestClockSubject } from '../test-clock/test-clock-subject.ts'
 import type { OutboxConsumer } from '../workers/outbox-consumer.ts'
 import { expireOutbox } from '../workers/outbox-retention.ts'
 import type { Reaction } from '../workers/reaction.ts'
@@ -56,11 +57,19 @@ export const MODULES: readonly Module<RouteNeeds, WorkNeeds>[] = LISTED
 /** Every resource. */
 export const RESOURCES: readonly Resource[] = MODULES.flatMap(({ resources = [] }) => resources)
 
+const TEST_CLOCK_SUBJECTS: readonly TestClockSubject[] = MODULES.flatMap(
+  ({ resources = [], testClockSubjects = [] }) => [
+    ...resources.flatMap(({ testClockOf, ...resource }) => (testClockOf == null ? [] : [{ ...resource, testClockOf }])),
+    ...testClockSubjects,
+  ],
+)
+
 /** What every change of a resource meets, in the api and in the worker. */
 export const RULES: Rules = {
   guards: MODULES.flatMap(({ guards = [] }) => guards),
   effects: MODULES.flatMap(({ effects = [] }) => effects),
   extensions: MODULES.flatMap(({ extensions = [] }) => extensions),
+  testClockSubjects: TEST_CLOCK_SUBJECTS,
 }
 
 /** Every event type, once: what a webhook may name, and what the audit trail tells of. */

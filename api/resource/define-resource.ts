@@ -153,6 +153,11 @@ type Traits<R extends StoredRow, Given> = {
   readonly customFields?: boolean
   /** Lists without page and limit in the interface answer `{data}` alone. */
   readonly paged?: boolean
+  /**
+   * The column with its customer, or with another resource whose customer it has: in TEST, calls on it happen in the time of that
+   * customer's test clock. Null: its table names one, and its calls happen in the time of the day.
+   */
+  readonly testClockOf?: string | null
   readonly expand?: Readonly<Record<string, Expansion>>
   readonly flags?: Readonly<Record<string, Flag<R>>>
   /** Brings a row, about to be created or changed, into its canonical form. Runs before `check`; absent fields are null. */
@@ -197,6 +202,7 @@ export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R,
   readonly orderBy?: readonly NameOf<R>[]
   /** Columns `POST …/search` may match. */
   readonly searchable?: readonly NameOf<R>[]
+  readonly testClockOf?: NameOf<R> | null
   /** Fields that name other resources: checked to exist in this tenant, and locked against deletion until commit. */
   readonly references?: { readonly [Name in keyof R]?: () => Resource }
 }

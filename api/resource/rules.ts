@@ -6,6 +6,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { type Database, type ReadUow, type Uow, withContext } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
+import type { TestClockSubject } from '../test-clock/test-clock-subject.ts'
 import type { rowType, TenantTable } from './define-resource.ts'
 import { inThisTenant } from './tenant-condition.ts'
 
@@ -124,8 +125,10 @@ export type Rules = {
   readonly guards: readonly Guard[]
   readonly effects: readonly Effect[]
   readonly extensions?: readonly Extension[]
+  readonly testClockSubjects?: readonly TestClockSubject[]
 }
 type Ruled = {
+  readonly testClockSubjects: readonly TestClockSubject[]
   readonly extensions: readonly Extension[]
   readonly guards: ReadonlyMap<string, readonly Guard[]>
   readonly effects: ReadonlyMap<string, readonly Effect[]>
@@ -140,15 +143,25 @@ function byObjectType<T extends { readonly objectType: string }>(all: readonly T
 /** The database as the api and its worker use it: each of its units of work meets the rules. */
 export function withRules(
   database: Database,
-  { guards, effects, extensions = [] }: Rules,
+  { guards, effects, extensions = [], testClockSubjects = [] }: Rules,
   here: Installation,
 ): Database {
-  const rules: Ruled = { guards: byObjectType(guards), effects: byObjectType(effects), extensions, here }
+  const rules: Ruled = {
+    guards: byObjectType(guards),
+    effects: byObjectType(effects),
+    extensions,
+    testClockSubjects,
+    here,
+  }
   return withContext(database, rules)
 }
 
 const isRuled = (context: unknown): context is Ruled =>
   typeof context === 'object' && context !== null && 'guards' in context && 'effects' in context
+
+/** What may live in the time of a test clock, by those who say so; nothing for a database without rules. */
+export const testClockSubjectsOf = ({ context }: Pick<Database, 'context'>): readonly TestClockSubject[] =>
+  isRuled(context) ? context.testClockSubjects : []
 
 /** Throws for a unit of work without rules: a change that no guard has seen is a fault of the program. */
 function rulesOf({ context }: Uow): Ruled {

@@ -36,6 +36,8 @@ export const alertRuleResource: Resource<AlertRule> = defineResource<AlertRule>(
   },
   operations: ['create', 'list', 'get', 'update', 'delete'],
   byReference: true,
+  // A rule looks at many customers, each in its own time.
+  testClockOf: null,
   statuses: LIFECYCLE_RULES,
   orderBy: ['reference', 'name'],
   expand: {

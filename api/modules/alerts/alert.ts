@@ -25,6 +25,8 @@ export const alertResource: Resource<Alert> = defineResource<Alert>({
   },
   operations: ['list', 'get'],
   byReference: false,
+  // Alerts are only read.
+  testClockOf: null,
   filters: { customer_id: { kind: 'equals', column: 'customer_id' } },
   expand: {
     alert_rule: { by: 'alert_rule_id', to: () => alertRuleResource },

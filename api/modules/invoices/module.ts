@@ -16,6 +16,7 @@ import { type OverdueJobDeps, overdueJobs } from './overdue/jobs.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
 import { invoiceRoutes } from './routes.ts'
+import { invoices as table } from './table.ts'
 import { TAX_ENGINE_EFFECTS, TAX_ENGINE_GUARDS } from './tax/answers/rules.ts'
 import { dropTaxAnswersJobs } from './tax/questions/drop-jobs.ts'
 import { type TaxEngineJobDeps, taxEngineJobs } from './tax/questions/jobs.ts'
@@ -34,6 +35,9 @@ export const invoices = defineModule<
   events: [INVOICE_EVENTS],
   eventShapes: { INVOICE: 'Invoice' },
   withCustomFields: ['INVOICE'],
+  testClockSubjects: [
+    { objectType: 'INVOICE', path: 'invoices', table, byReference: false, testClockOf: 'customer_id' },
+  ],
   guards: [...INVOICE_GUARDS, ...TAX_ENGINE_GUARDS],
   effects: TAX_ENGINE_EFFECTS,
   routes: (app, deps) => {

@@ -44,6 +44,7 @@ export const paymentResource: Resource<Payment> = defineResource<Payment>({
   },
   operations: ['create', 'list', 'get'],
   byReference: false,
+  testClockOf: 'customer_id',
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     invoice_id: { kind: 'equals', column: 'invoice_id', schema: IdText('invoice') },

@@ -102,6 +102,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   // Its PATCH, DELETE and cancel also act on its schedules: they are in routes.ts.
   operations: ['create', 'list', 'search', 'get', 'archive'],
   byReference: true,
+  testClockOf: 'customer_id',
   customFields: true,
   // Of those that are ACTIVE a TEMPLATE alone may be ARCHIVED: `checkArchiving`.
   statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'ACTIVE', 'CANCELLED', 'VOID'] },

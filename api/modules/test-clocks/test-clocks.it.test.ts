@@ -258,6 +258,21 @@ describe('nothing else', () => {
     expect((await invoicesOf(billed)).map(version)).toEqual(answered.map(version))
   })
 
+  test('tells the time of payments: they are recorded and reversed in that of the customer', async () => {
+    const { billed, clock } = await living()
+    await advance(clock, '2025-02-02T00:00:00Z')
+    const final = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+    const paid = { invoice_id: final?.['id'], amount: { quantity: '100.00', currency: 'EUR' } }
+    const payment = await succeed(tenant, 'POST', '/v1/payments', paid)
+    expect(payment).toMatchObject({ timestamp: '2025-02-02T00:00:00Z' })
+    await advance(clock, '2025-02-03T00:00:00Z')
+    await succeed(tenant, 'POST', `/v1/payments/${payment['id']}/reverse`, {})
+    expect(await succeed(tenant, 'GET', `/v1/payments/${payment['id']}`)).toMatchObject({
+      result: 'CANCELLED',
+      updated_at: expect.stringMatching(/^2025-02-03T00:00:00/),
+    })
+  })
+
   test('what happened is sent on the day it happened', async () => {
     const { billed } = await living()
     const rows = await api.sql(

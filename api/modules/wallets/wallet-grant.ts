@@ -35,6 +35,7 @@ export const walletGrantResource: Resource<WalletGrant> = defineResource<WalletG
   },
   operations: ['list', 'get'],
   byReference: false,
+  testClockOf: 'customer_id',
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     wallet_id: { kind: 'equals', column: 'wallet_id' },

@@ -25,6 +25,7 @@ export const walletResource: Resource<Wallet> = defineResource<Wallet>({
   },
   operations: ['create', 'list', 'get', 'activate', 'deactivate', 'deprecate', 'archive'],
   byReference: true,
+  testClockOf: 'customer_id',
   statuses: PAUSABLE_RULES,
   orderBy: ['reference'],
   filters: {

@@ -7,7 +7,7 @@ import { type Database, inTenant, readTenant, SERVICE, type Uow } from '../../..
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
-import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock.ts'
+import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import { dueAndToday } from '../../invoices/overdue/payment-overdue.ts'
 import { unpaidInvoices } from '../../invoices/overdue/unpaid-invoices.ts'
 import { saveAlert } from '../save-alert.ts'

@@ -4,7 +4,7 @@ import { inTenant, readTenant, type Uow } from '../../../../shared/database/data
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
-import { inTimeOf } from '../../../test-clock.ts'
+import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { makeFinal } from '../../invoices/changes/finalize.ts'
 import { creditAsItIs } from '../../invoices/credits/credit-producer.ts'

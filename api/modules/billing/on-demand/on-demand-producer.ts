@@ -2,7 +2,7 @@
 import { type Database, inTenant, type Uow } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
-import { inTimeOf } from '../../../test-clock.ts'
+import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { keepInputs } from '../../invoices/kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'

@@ -40,6 +40,8 @@ export const reprocessResource = defineResource<Reprocess>({
   },
   operations: ['create', 'list', 'get'],
   byReference: false,
+  // The worker takes it up by the time of the day, and computes each invoice in that of its customer.
+  testClockOf: null,
   filters: {
     type: { kind: 'equals', column: 'type', schema: OneOf('NOT_MATCHED', 'INVOICE', 'CUSTOMER') },
     status: { kind: 'equals', column: 'status', schema: OneOf('SCHEDULED', 'IN_PROGRESS', 'DONE', 'ERROR') },

@@ -2,7 +2,7 @@
 // periods and makes them FINAL after the grace period.
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { inTimeOf } from '../../../test-clock.ts'
+import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { noteWaiting } from './combined/note-waiting.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import type { BillingRun } from './outcome.ts'

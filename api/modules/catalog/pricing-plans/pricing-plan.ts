@@ -35,6 +35,8 @@ export const pricingPlanResource = defineResource<PricingPlan>({
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
   byReference: true,
+  // The catalog has no time of a customer.
+  testClockOf: null,
   customFields: true,
   filters: {
     type: { kind: 'equals', column: 'type', schema: Type },

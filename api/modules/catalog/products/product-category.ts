@@ -20,6 +20,8 @@ export const productCategoryResource = defineResource<ProductCategory>({
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete'],
   byReference: true,
+  // The catalog has no time of a customer.
+  testClockOf: null,
   filters: { customer_id: { kind: 'equals', column: 'customer_id' } },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],

@@ -57,6 +57,8 @@ export const productResource: Resource<Product> = defineResource<Product>({
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
+  // The catalog has no time of a customer.
+  testClockOf: null,
   customFields: true,
   statuses: LIFECYCLE_RULES,
   filters: {
@@ -128,6 +130,8 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
+  // The catalog has no time of a customer.
+  testClockOf: null,
   customFields: true,
   statuses: LIFECYCLE_RULES,
   filters: {

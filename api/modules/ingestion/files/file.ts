@@ -109,6 +109,8 @@ export const fileResource = defineResource<StoredFile>({
   },
   operations: ['list', 'get', 'update'],
   byReference: true,
+  // A file is taken in by the time of the day.
+  testClockOf: null,
   filters: {
     'statuses[]': { kind: 'oneOf', column: 'status', schema: FileStatusShape },
     customer_id: { kind: 'equals', column: 'customer_id' },

@@ -23,6 +23,8 @@ export const contactResource = defineResource<Contact>({
   },
   operations: ['create', 'upsert', 'list', 'get', 'update', 'delete'],
   byReference: true,
+  // Nothing of a contact depends on the time.
+  testClockOf: null,
   customFields: true,
   references: { customer_id: () => customerResource },
   expand: { customer: { by: 'customer_id', to: () => customerResource } },

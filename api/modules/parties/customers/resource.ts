@@ -79,6 +79,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
+  testClockOf: 'id',
   customFields: true,
   statuses: CUSTOMER_STATUS_RULES,
   orderBy: ['reference', 'email'],

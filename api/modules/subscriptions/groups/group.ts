@@ -39,6 +39,8 @@ export const subscriptionGroupResource = defineResource<SubscriptionGroup, Given
   // Its POST and PATCH also act on subscriptions: they are in routes.ts.
   operations: ['list', 'get', 'delete'],
   byReference: true,
+  // A group has subscriptions of several customers.
+  testClockOf: null,
   filters: {
     owner_customer_id: { kind: 'equals', column: 'owner_customer_id' },
     created_at: { kind: 'range', column: 'created_at' },

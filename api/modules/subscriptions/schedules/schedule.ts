@@ -75,6 +75,7 @@ export const scheduleResource = defineResource<Schedule>({
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in read-schedule.ts.
   operations: ['list'],
   byReference: false,
+  testClockOf: 'pricing_plan_subscription_id',
   statuses: { ACTIVE: ['DRAFT'] },
   paged: false,
   filters: { pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' } },

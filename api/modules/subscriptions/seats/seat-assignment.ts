@@ -45,6 +45,8 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   },
   operations: ['create', 'list', 'get', 'update'],
   byReference: false,
+  // A seat may be that of another customer, who is billed nothing for it.
+  testClockOf: 'pricing_plan_subscription_id',
   filters: {
     pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
     product_item_id: { kind: 'equals', column: 'product_item_id' },

@@ -37,6 +37,8 @@ export const autoTopUpResource: Resource<AutoTopUpConfig> = defineResource<AutoT
   },
   operations: ['create', 'list', 'get', 'update', 'activate', 'deactivate'],
   byReference: false,
+  // Nothing of a configuration depends on the time; the worker tops up in that of the wallet's customer.
+  testClockOf: null,
   statuses: { ACTIVE: ['DRAFT', 'INACTIVE'], INACTIVE: ['DRAFT', 'ACTIVE'] },
   filters: {
     wallet_id: { kind: 'equals', column: 'wallet_id' },

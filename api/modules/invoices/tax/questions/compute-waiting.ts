@@ -5,7 +5,7 @@ import type { Id } from '../../../../../shared/ids.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { instantOf } from '../../../../../shared/time.ts'
-import { inTimeOf } from '../../../../test-clock.ts'
+import { inTimeOf } from '../../../../test-clock/test-clock.ts'
 import { refreshInvoice } from '../../changes/refresh-invoice.ts'
 import type { InvoiceDeps, InvoiceProducer } from '../../producer.ts'
 import {

@@ -1,10 +1,12 @@
 // In which time something happens: customers of the TEST environment may live in that of a test clock.
 import { type SQL, sql } from 'drizzle-orm'
-import { type Database, type ReadUow, readTenant } from '../shared/database/database.ts'
-import { AppError } from '../shared/errors.ts'
-import type { Tenant } from '../shared/tenant.ts'
-import { atTestTime, isTestTime } from '../shared/test-time.ts'
-import { formatInstant, type Instant, instantOf } from '../shared/time.ts'
+import { type Database, type ReadUow, readTenant } from '../../shared/database/database.ts'
+import { AppError } from '../../shared/errors.ts'
+import type { Tenant } from '../../shared/tenant.ts'
+import { atTestTime, isTestTime } from '../../shared/test-time.ts'
+import { formatInstant, type Instant, instantOf } from '../../shared/time.ts'
+import { testClockSubjectsOf } from '../resource/rules.ts'
+import { customersNamedBy } from './test-clock-subject.ts'
 
 /** Work in the time of a test clock that has been moved on meanwhile. */
 class ClockMovedError extends AppError {
@@ -17,9 +19,9 @@ class ClockMovedError extends AppError {
 const ATTEMPTS_MAX = 5
 
 /**
- * Does `work` in the time of the customer that one of `names` is of: ids or references of customers and subscriptions, ids of
- * schedules, invoices and wallets. Without a test clock, and in LIVE, that is the time of the day. Work that finds its clock moved
- * (`requireClocks`) is done again in the new time.
+ * Does `work` in the time of the customer that one of `names` is of: ids and references of customers and of what says whose it is
+ * (`testClockOf`). Without a test clock, and in LIVE, that is the time of the day. Work that finds its clock moved (`requireClocks`)
+ * is done again in the new time.
  */
 export async function inTimeOf<T>(
   database: Database,
@@ -87,28 +89,15 @@ export function timeOfCustomerIn({ tenant, now }: ReadUow, row: 's' | 'v'): SQL 
 }
 
 async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly string[]): Promise<number | null> {
-  const list = sql`any(${sql.param(names)}::text[])`
-  const here = (table: string) =>
-    sql`${sql.raw(table)}.platform_id = ${tenant.platformId} and ${sql.raw(table)}.environment = ${tenant.environment}`
+  const subjects = testClockSubjectsOf(database)
+  if (subjects.length === 0) return null
   const { rows } = await readTenant(database, tenant, uow =>
     uow.tx.execute<{ at: string }>(sql`
       select (extract(epoch from t.frozen_time) * 1000)::bigint::text as at
       from test_clock_customers m
-      join test_clocks t on ${here('t')} and t.id = m.test_clock_id
-      where ${here('m')} and m.customer_id in (
-        select c.id from customers c where ${here('c')} and (c.id = ${list} or c.reference = ${list})
-        union all select s.customer_id from pricing_plan_subscriptions s
-          where ${here('s')} and (s.id = ${list} or s.reference = ${list})
-        union all select s.customer_id from pricing_plan_schedules h
-          join pricing_plan_subscriptions s on ${here('s')} and s.id = h.pricing_plan_subscription_id
-          where ${here('h')} and h.id = ${list}
-        union all select v.customer_id from invoices v where ${here('v')} and v.id = ${list}
-        union all select s.customer_id from seat_assignments a join pricing_plan_subscriptions s
-          on ${here('s')} and s.id = a.pricing_plan_subscription_id where ${here('a')} and a.id = ${list}
-        union all select w.customer_id from wallets w where ${here('w')} and w.id = ${list}
-        union all select w.customer_id from wallet_grants g
-          join wallets w on ${here('w')} and w.id = g.wallet_id where ${here('g')} and g.id = ${list}
-      )
+      join test_clocks t on t.platform_id = m.platform_id and t.environment = m.environment and t.id = m.test_clock_id
+      where m.platform_id = ${tenant.platformId} and m.environment = ${tenant.environment}
+        and m.customer_id in (${customersNamedBy(uow, subjects, names)})
       limit 1`),
   )
   return rows[0] ? Number(rows[0].at) : null
