@@ -45,7 +45,7 @@ const withServers = {
   maxWorkers: 4,
 }
 /** Takes one layer of defence away in what it imports: nobody else may meet that, and it needs vitest's own runner. */
-const TENANCY_LAYERS = 'api/tenancy-layers.it.test.ts'
+const TENANCY_LAYERS = 'api/tenancy/tenancy-layers.it.test.ts'
 /** Files that follow each other in one process: they leave no timer, no changed environment and no mocked module behind. */
 const TOGETHER = [
   '{aggregator,api,identity,ingest,shared}/**/*.it.test.ts',

@@ -11,7 +11,7 @@ import {
   textIn,
   textsIn,
 } from './json.ts'
-import { baseOf, nameEverywhere, namesFor, type Place, singular } from './names.ts'
+import { baseOf, nameEverywhere, namesFor, type Place, singular } from './names/names.ts'
 
 const NULL: JsonObject = { type: 'null' }
 

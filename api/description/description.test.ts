@@ -170,7 +170,7 @@ describe('shapes', () => {
         '$ref' in parameter || textIn(parameter, 'description') ? [] : [`${place} ${parameter.name}`],
       ),
     )
-    expect(parameters, 'write their texts in api/description/describe-parameters.ts').toEqual([])
+    expect(parameters, 'write their texts in api/description/texts/describe-parameters.ts').toEqual([])
   })
 
   test('a status, and what else answers one of a few values, says which', () => {
@@ -319,7 +319,7 @@ test('webhooks: each event type has a payload whose data is the shape that the a
 // or goes is a break.
 test('the names of the shapes stay', async () => {
   const names = shapes().map(([name]) => name)
-  await expect(`${names.join('\n')}\n`, 'npm run record').toMatchFileSnapshot('component-names.txt')
+  await expect(`${names.join('\n')}\n`, 'npm run record').toMatchFileSnapshot('names/component-names.txt')
 })
 
 test('redocly lint finds nothing', async () => {

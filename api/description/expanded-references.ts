@@ -2,7 +2,7 @@
 import type { Resource } from '../resource/define-resource.ts'
 import { refTo } from './components.ts'
 import { isObject, type JsonObject, objectIn } from './json.ts'
-import { pascal, singular } from './names.ts'
+import { pascal, singular } from './names/names.ts'
 
 /** Members that are called otherwise than the resource they include. */
 const CALLED: Readonly<Record<string, string>> = {

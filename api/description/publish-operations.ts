@@ -2,16 +2,16 @@
 import { Check } from 'typebox/value'
 import type { Resource } from '../resource/define-resource.ts'
 import { nounOf } from '../resource/nouns.ts'
-import { aliasOf } from './aliases.ts'
 import { refusalsOf, successHeaders, type Traits } from './answers.ts'
 import type { Components } from './components.ts'
 import { type JsonObject, objectIn, objectsIn, textIn } from './json.ts'
 import { MEDIA_TYPES, UPLOADS } from './media-types.ts'
-import { answerNameOf, bodyNameOf } from './names.ts'
-import { type Method, operationIdOf } from './operation-id.ts'
+import { aliasOf } from './names/aliases.ts'
+import { answerNameOf, bodyNameOf } from './names/names.ts'
+import { type Method, operationIdOf } from './names/operation-id.ts'
 import { OPERATION_TEXTS } from './operations/index.ts'
 import { parameterRef, publishedParameters } from './parameters.ts'
-import { standardText } from './standard-texts.ts'
+import { standardText } from './texts/standard-texts.ts'
 
 export type Context = {
   readonly components: Components

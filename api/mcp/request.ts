@@ -1,6 +1,6 @@
 // From the arguments of a tool to the request that the api would have got from any other client.
 import { AppError } from '../../shared/errors.ts'
-import type { Method } from '../description/operation-id.ts'
+import type { Method } from '../description/names/operation-id.ts'
 import { type ApiTool, takesIdempotencyKey } from './tools/tools.ts'
 
 export type Arguments = Readonly<Record<string, unknown>>

@@ -47,7 +47,7 @@ function recipe(type: EventType): string[] {
   const operations = resource.operations.filter(operation => (by.operations as readonly string[]).includes(operation))
   const call = new RegExp(`\\b(?:${by.commands.join('|')})\\(\\s*uow,\\s*${constants.get(objectType)}\\b`)
   return [
-    ...(operations.length > 0 ? [`api/resource/routes.ts (${operations.join(', ')})`] : []),
+    ...(operations.length > 0 ? [`api/resource/routes/routes.ts (${operations.join(', ')})`] : []),
     ...sources.filter(({ text }) => call.test(text)).map(({ file }) => file),
   ]
 }

@@ -3,7 +3,7 @@ import { type EventType, eventTypesOf } from '../../shared/contracts/event-types
 import { actionJobs, type FinishDeps } from '../http/actions/finish-actions.ts'
 import { expireKeys } from '../http/idempotency/expire-idempotency-keys.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import type { RouteFixtures } from '../resource/route-fixture.ts'
+import type { RouteFixtures } from '../resource/routes/route-fixture.ts'
 import type { Rules } from '../resource/rules.ts'
 import type { TestClockSubject } from '../test-clock/test-clock-subject.ts'
 import type { OutboxConsumer } from '../workers/outbox-consumer.ts'

@@ -9,7 +9,7 @@ import { changedColumns, mergePatch, withoutNulls } from './changes/merge-patch.
 import type { GivenCustomField } from './custom-fields/schema.ts'
 import { type GivenFields, noteFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
-import { memberOf, statusOf } from './row-members.ts'
+import { memberOf, statusOf } from './rows/row-members.ts'
 import { followSave, guardDelete, guardSave } from './rules.ts'
 import { deleteRow, insertRow, lockExisting, updateRow } from './store.ts'
 import { viewOf } from './views.ts'

@@ -1,7 +1,7 @@
 // The fixture of each route: routes of resources follow from their definitions, every other one has its module's entry.
 import { ROUTE_FIXTURES } from '../modules/modules.ts'
 import type { Resource } from '../resource/define-resource.ts'
-import { onSeeded, type RouteFixture } from '../resource/route-fixture.ts'
+import { onSeeded, type RouteFixture } from '../resource/routes/route-fixture.ts'
 import type { Row } from './wire.ts'
 
 /** One seeded tenant: the view of one object of each resource, by object type. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../infra/services/project.ts'
 
 /** It takes a layer away by such a mock, in a process of its own. */
-const ALONE = 'api/tenancy-layers.it.test.ts'
+const ALONE = 'api/tenancy/tenancy-layers.it.test.ts'
 const LEFT_BEHIND = /\bvi\.(?:mock|doMock|stub\w+|useFakeTimers)\(|process\.env(?:\.\w+|\['\w+'\]) =|process\.chdir\(/
 
 const shared = ['api', 'identity'].flatMap(folder =>

@@ -3,7 +3,7 @@
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-import type { Method } from '../../description/operation-id.ts'
+import type { Method } from '../../description/names/operation-id.ts'
 
 export type QueryParameter = { readonly name: string; readonly required: boolean; readonly schema: JsonSchema }
 

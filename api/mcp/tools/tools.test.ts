@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operationIdOf } from '../../description/operation-id.ts'
+import { operationIdOf } from '../../description/names/operation-id.ts'
 import { requestOf } from '../request.ts'
 import { inputSchemaOf, toolsOf } from './tools.ts'
 

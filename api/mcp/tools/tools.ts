@@ -1,6 +1,6 @@
 // The tools: one for each operation, made from its description.
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
-import { operationIdOf } from '../../description/operation-id.ts'
+import { operationIdOf } from '../../description/names/operation-id.ts'
 import { scopeOf } from '../../http/permissions.ts'
 import { exclusionOf } from '../exclusions.ts'
 import type { ApiDescription, JsonSchema, Operation } from './operations.ts'

@@ -1,5 +1,5 @@
 // What is used of what is granted: read at any time, and watched by rules, which also watch invoices, and the alerts they raise.
-import { seededId } from '../../resource/route-fixture.ts'
+import { seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { alertResource } from './alert.ts'
 import { alertRuleResource } from './alert-rule.ts'

@@ -1,5 +1,5 @@
 // What is sold, and how usage of it is measured and priced.
-import { onSeeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { catalogFileRoutes } from './as-code/routes.ts'
 import { creditTypeResource } from './credit-types/credit-type.ts'

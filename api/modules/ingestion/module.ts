@@ -1,7 +1,7 @@
 // Usage events and files of them: how they come in, and what became of each.
 import { eventHash, eventId } from '../../../shared/contracts/usage-event.ts'
 import { forwardIngest, type GatewayAddress } from '../../gateway/forward-ingest.ts'
-import { onSeeded, type RouteFixture, type RouteFixtures, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, type RouteFixture, type RouteFixtures, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { amendEventAction } from './events/amend-event.ts'
 import { deleteEventAction } from './events/delete-event.ts'

@@ -1,5 +1,5 @@
 // Invoices as documents: parties, amounts, number and PDF. Producers decide what is owed.
-import { onSeeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from './added-lines/line-fixture.ts'
 import { bulkActionResource } from './bulk-actions/bulk-action.ts'

@@ -1,6 +1,6 @@
 // Who bills and who is billed.
 import { sql } from 'drizzle-orm'
-import { onSeeded } from '../../resource/route-fixture.ts'
+import { onSeeded } from '../../resource/routes/route-fixture.ts'
 import { namedBy } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'

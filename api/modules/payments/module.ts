@@ -1,5 +1,5 @@
 // What was paid elsewhere, recorded for invoices: those that exist, and the first one of a subscription that is made with its payment.
-import { onSeeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { PAYMENT_EVENTS } from './events.ts'
 import { type InitDeps, initRoute } from './init/routes.ts'

@@ -1,5 +1,5 @@
 // What a customer has agreed to, from when to when, and what that entitles it to.
-import { onSeeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule } from '../define-module.ts'
 import { changePlanRoute } from './change-plan/routes.ts'
 import { redemptionRoutes } from './coupons/routes.ts'
@@ -12,12 +12,12 @@ import { SUBSCRIPTION_GUARDS } from './guards.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { onDemandItemRoutes } from './on-demand/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
-import { scheduleRoute } from './read-schedule.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { scheduleResource } from './schedules/schedule.ts'
 import { seatAssignmentResource } from './seats/seat-assignment.ts'
-import { subscriptionWithSchedules } from './subscription-with-schedules.ts'
 import { successionRoutes } from './succession/routes.ts'
+import { scheduleRoute } from './views/read-schedule.ts'
+import { subscriptionWithSchedules } from './views/subscription-with-schedules.ts'
 
 export const subscriptions = defineModule({
   name: 'subscriptions',

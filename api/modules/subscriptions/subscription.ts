@@ -27,8 +27,8 @@ import {
   DueDateConfiguration,
   type SubscriptionSettings,
 } from '../parties/platforms/subscription-settings.ts'
-import { acceptorsByDefault, checkAcceptors } from './check-acceptors.ts'
-import { checkSubscription } from './check-subscription.ts'
+import { acceptorsByDefault, checkAcceptors } from './checks/check-acceptors.ts'
+import { checkSubscription } from './checks/check-subscription.ts'
 import { checkUpgrade } from './ending/upgrade-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -43,7 +43,7 @@ import {
 } from './schema.ts'
 import { type Subscription, subscriptions } from './table.ts'
 import { checkVariant, entityOfSeller } from './variants.ts'
-import { computeViews } from './view-subscriptions.ts'
+import { computeViews } from './views/view-subscriptions.ts'
 
 // What bills and whom is frozen once it bills; what only describes stays open (semantics 4.1).
 const TERM = { change: 'draft' } as const

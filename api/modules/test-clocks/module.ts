@@ -1,6 +1,6 @@
 // The time in which customers of TEST live.
 
-import { type Seeded, seededId } from '../../resource/route-fixture.ts'
+import { type Seeded, seededId } from '../../resource/routes/route-fixture.ts'
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { testClockRoutes } from './routes.ts'

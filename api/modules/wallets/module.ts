@@ -1,7 +1,7 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
 import { EXPANDED } from '../../resource/expansions/expanded-above.ts'
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
-import { onSeeded, type RouteFixture, seededView } from '../../resource/route-fixture.ts'
+import { onSeeded, type RouteFixture, seededView } from '../../resource/routes/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { FUNDS, INVOICE, INVOICE_CHARGES } from '../invoices/settlement/funds.ts'

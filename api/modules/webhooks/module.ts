@@ -1,8 +1,8 @@
 // How a tenant learns of changes as they happen: webhooks, their deliveries, and the event log.
-import { onSeeded, type Seeded, seededId } from '../../resource/route-fixture.ts'
+import { onSeeded, type Seeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { type WebhookJobDeps, webhookJobs } from './delivery/jobs.ts'
-import { wakeQueues } from './delivery/wake-queues.ts'
+import { wakeQueues } from './delivery/queue/wake-queues.ts'
 import { WEBHOOK_EVENTS } from './events.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './routes.ts'
 import { webhookResource } from './webhook.ts'

@@ -5,7 +5,7 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field, type Resource, type Row, readOnly } from '../../resource/define-resource.ts'
 import { Name, Reference, Timestamp } from '../../resource/shapes.ts'
-import { loadPenalties, prepareQueue } from './delivery/queue-of-webhook.ts'
+import { loadPenalties, prepareQueue } from './delivery/queue/queue-of-webhook.ts'
 import { Actions, AuthenticationTypeText, Credential, MASK, PenaltyBoxData } from './schema.ts'
 import { type Webhook, webhooks } from './table.ts'
 

@@ -2,7 +2,7 @@
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Resource, StoredRow } from '../define-resource.ts'
-import { memberOf, statusOf } from '../row-members.ts'
+import { memberOf, statusOf } from '../rows/row-members.ts'
 import { requireAll } from '../store.ts'
 
 /** A new row is DRAFT or ACTIVE. */

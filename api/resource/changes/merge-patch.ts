@@ -1,7 +1,7 @@
 // What a body makes of a row.
 import { isDeepStrictEqual } from 'node:util'
 import type { Resource, Row, StoredRow } from '../define-resource.ts'
-import { memberOf } from '../row-members.ts'
+import { memberOf } from '../rows/row-members.ts'
 
 /** A body without its nulls, which count as left out. */
 export const withoutNulls = (body: object): Row =>

@@ -6,7 +6,7 @@ import { type FieldActions, withFieldActions } from '../changes/field-actions.ts
 import { createResource, splitFields, updateResource } from '../commands.ts'
 import { identifiedBy } from '../custom-fields/identify.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from '../define-resource.ts'
-import { memberOf } from '../row-members.ts'
+import { memberOf } from '../rows/row-members.ts'
 import { lockExisting, lockOne } from '../store.ts'
 
 /** How a PUT finds the resource it is about: by its reference, by the value of a custom field, or its command has (null: none). */

@@ -1,5 +1,5 @@
 // The keys of a tenant, asked for by everybody who should not see or change them: every route of theirs, with every kind of
-// credential (security 7.7). The keys of other tenants are in the probe of all routes (api/tenancy.it.test.ts).
+// credential (security 7.7). The keys of other tenants are in the probe of all routes (api/tenancy/tenancy.it.test.ts).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
 import { createIngestKey } from '../../../../shared/access/ingest-key.ts'

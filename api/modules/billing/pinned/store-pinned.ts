@@ -1,7 +1,7 @@
 // Stores and reads what FINAL invoices were priced from.
 import { sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
-import { insertMany } from '../../../resource/many-rows.ts'
+import { insertMany } from '../../../resource/rows/many-rows.ts'
 import { type Pin, pinOf, textsOf } from './pinned.ts'
 import { pinnedInputs } from './table.ts'
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
-import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from '../run/subscription-invoices.ts'
+import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from '../run/state/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type ExampleItem, eur, exampleInputs, metered, recurring } from '../testing/example-inputs.ts'
 import { previewWindows } from './preview-windows.ts'

@@ -11,7 +11,7 @@ import {
   keyOfWindow,
   mayHaveInvoice,
   type SubscriptionInvoice,
-} from '../run/subscription-invoices.ts'
+} from '../run/state/subscription-invoices.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'

@@ -8,7 +8,7 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { eur, exampleInputs, metered, plainUsage, recurring } from '../testing/example-inputs.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
 import { type Advance, advanceInvoices } from './advance-invoices.ts'
-import { keyOfWindow } from './subscription-invoices.ts'
+import { keyOfWindow } from './state/subscription-invoices.ts'
 
 const NOW = at('2026-03-11T08:00:00Z')
 

@@ -28,18 +28,18 @@ import type { InvoiceWindow } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
 import { type Computed, type ComputingRun, computedInvoice, computedOf } from './computed-invoice.ts'
-import { deductedBefore } from './deducted-before.ts'
 import { fundsRequest } from './funds-request.ts'
 import { type InvoiceHashed, invoiceHashOf } from './invoice-hash.ts'
 import { openUntilOf } from './open-until.ts'
+import { deductedBefore } from './state/deducted-before.ts'
 import {
   billedElsewhere,
   keyOfRow,
   type SubscriptionInvoice,
   takesLateUsage,
   withInvoice,
-} from './subscription-invoices.ts'
-import type { SubscriptionState } from './subscription-state.ts'
+} from './state/subscription-invoices.ts'
+import type { SubscriptionState } from './state/subscription-state.ts'
 
 /**
  * An invoice of this run. `window` is null when the subscription no longer has the period; `closes`: it may close now.

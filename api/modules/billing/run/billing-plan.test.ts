@@ -8,7 +8,7 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
 import { nextBilling, planBilling } from './billing-plan.ts'
 import { openUntilOf } from './open-until.ts'
-import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './subscription-invoices.ts'
+import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from './state/subscription-invoices.ts'
 
 const items = [recurring('100', { billing_in_advance: true }), metered([{ amount: eur('1') }])]
 const inputs = exampleInputs({ start: '2026-03-11T00:00:00Z', items })

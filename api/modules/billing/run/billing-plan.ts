@@ -14,7 +14,7 @@ import {
   keyOfWindow,
   mayHaveInvoice,
   type SubscriptionInvoice,
-} from './subscription-invoices.ts'
+} from './state/subscription-invoices.ts'
 
 export type BillingPlan = {
   /** Keys of the invoices to create, close, void, finalize or compute again, most important first. */

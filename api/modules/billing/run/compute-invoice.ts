@@ -37,9 +37,9 @@ import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
-import { deductedBefore, withDeducted } from './deducted-before.ts'
 import { fundsRequest } from './funds-request.ts'
 import { invoiceHashOf } from './invoice-hash.ts'
+import { deductedBefore, withDeducted } from './state/deducted-before.ts'
 import {
   billedElsewhere,
   firstOpen,
@@ -47,8 +47,8 @@ import {
   keyOfWindow,
   loadSubscriptionInvoices,
   takesLateUsage,
-} from './subscription-invoices.ts'
-import { heldFor } from './subscription-state.ts'
+} from './state/subscription-invoices.ts'
+import { heldFor } from './state/subscription-state.ts'
 
 export type BillingDeps = {
   readonly database: Database

@@ -11,7 +11,7 @@ import type { PricedInvoice } from '../pricing/price-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { endingOf } from './open-until.ts'
-import { SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
+import { SUBSCRIPTION_BILLING } from './state/subscription-invoices.ts'
 
 /** The run that computes an invoice. */
 export type ComputingRun = {

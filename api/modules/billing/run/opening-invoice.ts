@@ -21,8 +21,8 @@ import { savePins } from '../pinned/store-pinned.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { type Advanced, advanceInvoices } from './advance-invoices.ts'
-import { keyOfWindow } from './subscription-invoices.ts'
-import { heldFor, loadStates, type SubscriptionState } from './subscription-state.ts'
+import { keyOfWindow } from './state/subscription-invoices.ts'
+import { heldFor, loadStates, type SubscriptionState } from './state/subscription-state.ts'
 
 /** What is refused is the payment that this invoice is for. */
 const FIELD = 'first_payment'

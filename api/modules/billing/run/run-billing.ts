@@ -5,8 +5,8 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { noteWaiting } from './combined/note-waiting.ts'
 import type { BillingDeps } from './compute-invoice.ts'
+import { runGroup } from './group/run-group.ts'
 import type { BillingRun } from './outcome.ts'
-import { runGroup } from './run-group.ts'
 
 /**
  * Brings the invoices of a subscription up to date, and returns when the next run is due (`next_billing_at`). Uses the

@@ -18,7 +18,7 @@ import {
   type PriceWindow,
   type Target,
 } from './compute-invoice.ts'
-import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from './subscription-invoices.ts'
+import { keyOfRow, periodColumnsOf, SUBSCRIPTION_BILLING } from './state/subscription-invoices.ts'
 
 /** The producer of the invoices of subscriptions. */
 export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({

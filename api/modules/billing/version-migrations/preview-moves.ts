@@ -16,7 +16,7 @@ import {
   readPreviews,
 } from '../preview/price-previews.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { keyOfWindow } from '../run/subscription-invoices.ts'
+import { keyOfWindow } from '../run/state/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { chargedAhead } from './charged-ahead.ts'
 import type { MigratedSubscription } from './table.ts'

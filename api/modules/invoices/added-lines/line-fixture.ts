@@ -1,5 +1,5 @@
 // How the tenant tests call a route below a line of an invoice.
-import { type RouteFixture, seededView } from '../../../resource/route-fixture.ts'
+import { type RouteFixture, seededView } from '../../../resource/routes/route-fixture.ts'
 
 /** The fixture of a route below a line of the seeded invoice. */
 export const onSeededLine: RouteFixture = {

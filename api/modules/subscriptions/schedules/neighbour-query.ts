@@ -1,6 +1,6 @@
 // Query parameters by which a call moves the boundary of a schedule beside the one it is about.
 import Type, { type Static } from 'typebox'
-import { ExpandQuery } from '../../../resource/list-routes.ts'
+import { ExpandQuery } from '../../../resource/routes/list-routes.ts'
 import { Shape } from '../../../resource/shapes.ts'
 import type { Neighbours } from './schedule-commands.ts'
 

@@ -5,7 +5,7 @@ import type { Actor, Uow } from '../../../../shared/database/database.ts'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { type Id, newId } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
-import { insertMany } from '../../../resource/many-rows.ts'
+import { insertMany } from '../../../resource/rows/many-rows.ts'
 import { type WalletEntry, walletEntries } from '../table.ts'
 
 export type Cause = {

@@ -7,7 +7,7 @@ import type { Post } from '../request/post.ts'
 import { type DeliveryRig, openDeliveryRig } from '../testing/delivery-rig.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { emailOf, FAILED, MINUTE_MS, nameOf, OK, recordDeliveries, START } from '../testing/record-deliveries.ts'
-import { takeQueues } from './queue-store.ts'
+import { takeQueues } from './queue/queue-store.ts'
 
 let rig: DeliveryRig
 const { book, begin, customer, names, pass, post, read, send, tenant, webhook } = recordDeliveries(() => rig)

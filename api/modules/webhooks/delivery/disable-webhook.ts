@@ -7,7 +7,7 @@ import { saveChange } from '../../../resource/commands.ts'
 import { findOne, lockOne } from '../../../resource/store.ts'
 import { webhookResource } from '../webhook.ts'
 import { mailAdministrators } from './mail-administrators.ts'
-import type { TurnResult } from './queue-store.ts'
+import type { TurnResult } from './queue/queue-store.ts'
 import { saveAttempts } from './save-attempts.ts'
 
 /**

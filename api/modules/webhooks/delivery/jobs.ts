@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
-import { formatExact, QUEUE_RIGHTS } from './queue-store.ts'
+import { formatExact, QUEUE_RIGHTS } from './queue/queue-store.ts'
 
 export type WebhookJobDeps = {
   /** In the role millrace_worker. */

@@ -10,10 +10,10 @@ import type { PostOutcome } from '../request/post.ts'
 import type { Webhook } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
 import { noteResent } from './note-resent.ts'
-import { formatExact, LEASE_MS } from './queue-store.ts'
+import { formatExact, LEASE_MS } from './queue/queue-store.ts'
+import { attempt, attemptRow, type SendDeps } from './queue/send-queue.ts'
 import { nextEvent } from './read-events.ts'
 import { saveAttempts } from './save-attempts.ts'
-import { attempt, attemptRow, type SendDeps } from './send-queue.ts'
 import { refuseDisabled } from './test-delivery.ts'
 
 type Held = { readonly webhook: Webhook; readonly fence: string; readonly head: RelayedChange }

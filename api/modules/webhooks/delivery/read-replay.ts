@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../../../shared/database/database.ts'
 import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import { selectsSql, textArray } from './matches.ts'
-import { BYTES_MAX, EVENTS_MAX, type TakenQueue, type Waiting } from './queue-store.ts'
+import { BYTES_MAX, EVENTS_MAX, type TakenQueue, type Waiting } from './queue/queue-store.ts'
 
 /** Events that one read examines: when few of them failed, it returns few, and the next read continues after them. */
 const EXAMINED_MAX = 1_000

@@ -1,7 +1,7 @@
 // Attempts of one webhook, stored in its tenant.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
-import type { AttemptRow } from './queue-store.ts'
+import type { AttemptRow } from './queue/queue-store.ts'
 
 /** Stores attempts and their outcomes. */
 export async function saveAttempts(uow: Uow, webhookId: string, attempts: readonly AttemptRow[]): Promise<void> {

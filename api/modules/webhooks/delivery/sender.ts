@@ -6,11 +6,18 @@ import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
-import { measureQueues } from './measure-queues.ts'
-import { readWaiting, recordTurns, type TakenQueue, type TurnResult, takeQueues, type Waiting } from './queue-store.ts'
+import { measureQueues } from './queue/measure-queues.ts'
+import {
+  readWaiting,
+  recordTurns,
+  type TakenQueue,
+  type TurnResult,
+  takeQueues,
+  type Waiting,
+} from './queue/queue-store.ts'
+import { type SendDeps, sendQueue } from './queue/send-queue.ts'
 import { readReplay } from './read-replay.ts'
 import { FAILURES_MAX, FAILURES_WARN } from './retry-schedule.ts'
-import { type SendDeps, sendQueue } from './send-queue.ts'
 
 export type SenderDeps = Omit<SendDeps, 'clock'> & {
   /** In the role millrace_worker. */

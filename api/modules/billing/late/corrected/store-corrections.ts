@@ -2,7 +2,7 @@
 import { and, asc, eq, or } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../../shared/time.ts'
-import { insertMany } from '../../../../resource/many-rows.ts'
+import { insertMany } from '../../../../resource/rows/many-rows.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { type Correction, invoiceCorrections as k } from './table.ts'
 

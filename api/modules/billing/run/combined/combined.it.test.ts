@@ -20,9 +20,9 @@ import { NO_USAGE } from '../../testing/no-usage.ts'
 import type { UsageFigure } from '../../usage/usage-needs.ts'
 import { verifyInvoice } from '../../why/verify-invoice.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
+import { runGroup } from '../group/run-group.ts'
 import { runBilling } from '../run-billing.ts'
-import { runGroup } from '../run-group.ts'
-import { loadInvoicesOf } from '../subscription-invoices.ts'
+import { loadInvoicesOf } from '../state/subscription-invoices.ts'
 
 let api: ApiHarness
 let tenant: TestTenant

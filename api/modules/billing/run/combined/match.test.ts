@@ -5,7 +5,7 @@ import type { BillingInputs, SubscriptionInput } from '../../terms/billing-input
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { exampleInputs } from '../../testing/example-inputs.ts'
 import type { Target } from '../advance-invoices.ts'
-import { keyOfWindow, type SubscriptionInvoice } from '../subscription-invoices.ts'
+import { keyOfWindow, type SubscriptionInvoice } from '../state/subscription-invoices.ts'
 import { combinedAt, combinedWith, together } from './match.ts'
 import { inputsOf, START, windowOf } from './testing/combining.ts'
 

@@ -7,8 +7,8 @@ import { billingTypeOf } from '../../terms/billing-type.ts'
 import type { InvoiceWindow } from '../../terms/windows.ts'
 import type { Target } from '../advance-invoices.ts'
 import { openUntilOf } from '../open-until.ts'
-import { keyOfRow, type SubscriptionInvoice } from '../subscription-invoices.ts'
-import type { SubscriptionState } from '../subscription-state.ts'
+import { keyOfRow, type SubscriptionInvoice } from '../state/subscription-invoices.ts'
+import type { SubscriptionState } from '../state/subscription-state.ts'
 
 /**
  * The same text for subscriptions whose invoices may be issued together (semantics 4.1): one customer to bill and one

@@ -9,7 +9,7 @@ import { lockInvoice } from '../../../invoices/repository.ts'
 import { lockSubscription } from '../../../subscriptions/billing-time/next-billing.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import type { WaitsFor } from '../outcome.ts'
-import { loadSubscriptionInvoices } from '../subscription-invoices.ts'
+import { loadSubscriptionInvoices } from '../state/subscription-invoices.ts'
 import { LATE_MS } from './siblings.ts'
 
 const reasonOf = (error: unknown): string =>

@@ -6,7 +6,7 @@ import { type Id, idsOf } from '../../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../../shared/time.ts'
 import { planBilling } from '../billing-plan.ts'
 import type { Outcome, WaitsFor } from '../outcome.ts'
-import { loadStates, type SubscriptionState } from '../subscription-state.ts'
+import { loadStates, type SubscriptionState } from '../state/subscription-state.ts'
 import { combinedWith, TOGETHER_MAX } from './match.ts'
 
 type States = Map<string, SubscriptionState>

@@ -13,8 +13,8 @@ import { inTimeOf } from '../../../../test-clock/test-clock.ts'
 import type { OutboxRow } from '../../../../workers/outbox-row.ts'
 import { on } from '../../../../workers/reaction.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
+import { runGroup } from '../group/run-group.ts'
 import { runBilling } from '../run-billing.ts'
-import { runGroup } from '../run-group.ts'
 import { billingBacklog, isDue } from './billing-backlog.ts'
 import {
   BILLING_GROUP,

@@ -8,8 +8,8 @@ import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testi
 import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
 import { makeActiveSubscription, succeed } from '../../../subscriptions/testing/seed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
+import { runGroup } from '../group/run-group.ts'
 import type { Outcome } from '../outcome.ts'
-import { runGroup } from '../run-group.ts'
 import { billingJobs, findDueBilling } from './billing-jobs.ts'
 import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
 

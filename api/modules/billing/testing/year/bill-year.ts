@@ -9,7 +9,7 @@ import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-
 import { type PricedInvoice, priceInvoice } from '../../pricing/price-invoice.ts'
 import { chargedAhead } from '../../refunds/charged-ahead.ts'
 import { type ChargedAhead, refundsIn, refundTimes } from '../../refunds/refunds.ts'
-import { keyOfWindow } from '../../run/subscription-invoices.ts'
+import { keyOfWindow } from '../../run/state/subscription-invoices.ts'
 import type { BillingInputs, ConfigInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'

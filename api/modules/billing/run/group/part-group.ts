@@ -1,0 +1,23 @@
+// Which subscriptions of a group are saved together. Pure.
+import { groupBy } from '../../../../../shared/group-by.ts'
+import { combinedWith } from '../combined/match.ts'
+import type { SubscriptionState } from '../state/subscription-state.ts'
+
+/** Subscriptions that are saved together. What was computed for them is not kept until the last of the group is saved. */
+export const PART_MAX = 50
+
+/** The ids of these subscriptions in parts of `max` or a few more: those that are combined stay together. Pure. */
+export function partsOf(
+  all: ReadonlyMap<string, { readonly state: Pick<SubscriptionState, 'inputs'> }>,
+  max: number,
+): string[][] {
+  const parts: string[][] = []
+  let open: string[] = []
+  for (const [, ids] of groupBy([...all], ([id, { state }]) => combinedWith(state.inputs) ?? id)) {
+    open.push(...ids.map(([id]) => id))
+    if (open.length < max) continue
+    parts.push(open)
+    open = []
+  }
+  return open.length === 0 ? parts : [...parts, open]
+}

@@ -1,0 +1,222 @@
+// Prepares a group of subscriptions: decides which of their invoices to process, and reads the usage of all of them at
+// once.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readTenant } from '../../../../../shared/database/database.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import type { Instant } from '../../../../../shared/time.ts'
+import type { Charge } from '../../charges/charge.ts'
+import { chargesOf } from '../../charges/charges.ts'
+import type { ClosedUsage } from '../../late/closed-usage.ts'
+import { findLateUnits, lateChargesOf, type TouchedUnit } from '../../late/late-charges.ts'
+import { type PriceTerm, resolveTerms } from '../../terms/price-terms.ts'
+import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
+import { exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
+import { type ReadUsage, readUsage } from '../../usage/usage-reader.ts'
+import { mayClose, type Target } from '../advance-invoices.ts'
+import { type BillingPlan, planBilling } from '../billing-plan.ts'
+import { type BillingDeps, countedUntil } from '../compute-invoice.ts'
+import { keyOfWindow } from '../state/subscription-invoices.ts'
+import { loadClosed, type SubscriptionState } from '../state/subscription-state.ts'
+
+/** A subscription with everything that its invoices are computed from. */
+export type Prepared = {
+  readonly state: SubscriptionState
+  readonly terms: readonly PriceTerm[]
+  readonly targets: readonly Target[]
+  /** Whether it has more invoices than one run processes. */
+  readonly truncated: boolean
+  readonly closed: readonly ClosedUsage[]
+  readonly late: readonly TouchedUnit[]
+  readonly usage: ReadUsage
+  readonly positions: readonly number[]
+  /** Everything accepted before this instant is in `usage`; null where that is not known. */
+  readonly countedUntil: Instant | null
+}
+
+export type PreparedGroup = {
+  readonly prepared: Map<string, Prepared>
+  /** Why the others cannot be billed. */
+  readonly failed: ReadonlyMap<string, unknown>
+  /** Whether usage up to now can be read; if not, nothing closes. */
+  readonly complete: boolean
+}
+
+/** Most invoices of a subscription that one run processes; the rest waits for the next run, which is due at once. */
+const STEPS_MAX = 24
+const SETTLE_MS = 15_000
+const NO_USAGE: ReadUsage = { usage: new Map(), usageByCustomer: null }
+
+type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> & {
+  readonly charges: readonly Charge[]
+  /** The charges of invoices that may close. */
+  readonly closing: readonly Charge[]
+}
+
+/** Why a subscription was left out: its usage did not arrive in time, so it is read by itself. */
+export const TOO_SLOW = new Error('its usage was not read in time')
+
+/**
+ * Plans these subscriptions and reads their usage. Throws when the shared data cannot be read. Subscriptions whose
+ * usage takes longer than `readMs` fail as TOO_SLOW; with null there is no limit.
+ */
+export async function prepare(
+  deps: BillingDeps,
+  tenant: Tenant,
+  {
+    states,
+    now,
+    readMs,
+  }: {
+    readonly states: ReadonlyMap<string, SubscriptionState>
+    /** Nothing closes that may close only later. */
+    readonly now: Instant
+    readonly readMs: number | null
+  },
+): Promise<PreparedGroup> {
+  const failed = new Map<string, unknown>()
+  const kept = <T>(id: string, work: () => T): T | null => attempt(failed, id, work)
+  const plans = [...states].flatMap(([id, state]): [string, BillingPlan][] => {
+    const plan = kept(id, () => planBilling(state.inputs, state.rows, now))
+    return plan ? [[id, plan]] : []
+  })
+  const complete = !plans.some(([, plan]) => plan.closes) || (await deps.usage.settle(SETTLE_MS))
+  const busy = new Map(plans.flatMap(([id, { keys }]) => (keys.length > 0 ? [[id, states.get(id)] as const] : [])))
+  const closed = await readTenant(deps.database, tenant, uow =>
+    loadClosed(uow, new Map([...busy].flatMap(([id, state]) => (state ? [[id, state] as const] : [])))),
+  )
+  const planned = plans.flatMap(([id, plan]): [string, Planned][] => {
+    const state = states.get(id)
+    if (!state) return []
+    const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
+    return own ? [[id, own]] : []
+  })
+  const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed, readMs })
+  return { prepared, failed, complete }
+}
+
+function attempt<T>(failed: Map<string, unknown>, id: string, work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    failed.set(id, error)
+    return null
+  }
+}
+
+function planOf(
+  state: SubscriptionState,
+  plan: BillingPlan,
+  of: { readonly now: Instant; readonly complete: boolean; readonly closed: readonly ClosedUsage[] },
+): Planned {
+  const { now, complete, closed } = of
+  const keys = plan.keys.slice(0, STEPS_MAX)
+  const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
+  const windows = windowsOf(state, keys)
+  const targets = keys.map((key): Target => {
+    const window = windows.get(key) ?? null
+    return { key, window, closes: complete && mayClose(state, { key, window }, now) }
+  })
+  // What other invoices bill in advance is known only after the earlier invoices are computed; it has no usage.
+  const charged = targets.map(({ window, closes }) => ({
+    closes,
+    charges: window ? chargesOf(terms, window, new Set()) : [],
+  }))
+  const on = (list: typeof charged): Charge[] => list.flatMap(({ charges }) => charges)
+  const truncated = plan.keys.length > keys.length
+  return {
+    state,
+    terms,
+    targets,
+    truncated,
+    closed,
+    charges: on(charged),
+    closing: on(charged.filter(({ closes }) => closes)),
+  }
+}
+
+/** The windows of these keys. The subscription's windows are searched up to the last of them. */
+function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<string, InvoiceWindow> {
+  const wanted = new Set(keys)
+  const found = new Map<string, InvoiceWindow>()
+  let seen = 0
+  for (const window of invoiceWindows(inputs)) {
+    if (wanted.size === found.size || seen >= WINDOWS_MAX) break
+    seen += 1
+    const key = keyOfWindow(window)
+    if (wanted.has(key)) found.set(key, window)
+  }
+  return found
+}
+/** More than any subscription has: monthly until the year 2200 is 2 800. */
+const WINDOWS_MAX = 100_000
+
+type Reading = {
+  readonly planned: ReadonlyMap<string, Planned>
+  readonly failed: Map<string, unknown>
+  /** How long to wait for one step of reading; null for no limit. */
+  readonly readMs: number | null
+}
+
+/** Reads step by step, each step for all subscriptions at once, so that each step is one statement. */
+async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
+  const { planned } = of
+  // Determined before usage is read, so that everything up to there is in it.
+  const isBusy = [...planned.values()].some(({ targets }) => targets.length > 0)
+  const [positions, until] = isBusy ? await Promise.all([deps.usage.positions(), countedUntil(deps)]) : [[], null]
+  const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
+    findLateUnits(deps, { tenant, inputs, terms, closed }),
+  )
+  const withLate = new Map(
+    [...late].flatMap(([id, units]) => {
+      const own = planned.get(id)
+      if (!own) return []
+      const more = chargesIn(units)
+      const closing = own.closing.length === 0 ? [] : [...own.closing, ...more]
+      return [[id, { ...own, late: units, charges: [...own.charges, ...more], closing }] as const]
+    }),
+  )
+  const read = await each(withLate, of, ({ state: { inputs }, charges }) =>
+    charges.length === 0 ? Promise.resolve(NO_USAGE) : readUsage(deps, { tenant, inputs, charges }),
+  )
+  const closing = new Map(
+    [...withLate].filter(([id, own]) => read.has(id) && own.closing.some(({ usage }) => usage !== null)),
+  )
+  // After everything was read, so that the marks of all of it exist.
+  const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
+  const exact = await each(closing, of, ({ state: { inputs }, closing: charges }, id) =>
+    exactlyUpTo(deps, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
+  )
+  return new Map(
+    [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
+      const usage = exact.get(id) ?? read.get(id)
+      return usage && !of.failed.has(id) ? [[id, { ...own, usage, positions, countedUntil: until }]] : []
+    }),
+  )
+}
+
+/** A key that no invoice has: what is read for a charge does not depend on it. */
+const chargesIn = (units: readonly TouchedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
+
+/** Runs `act` for each at once. An item that fails or takes too long is kept with its reason; the others continue. */
+async function each<T, U>(
+  all: ReadonlyMap<string, T>,
+  { failed, readMs }: Pick<Reading, 'failed' | 'readMs'>,
+  work: (one: T, id: string) => Promise<U>,
+): Promise<Map<string, U>> {
+  const done = new Map<string, U>()
+  const stop = new AbortController()
+  const over =
+    readMs === null ? [] : [sleep(readMs, TOO_SLOW, { signal: stop.signal }).then(error => Promise.reject(error))]
+  for (const one of over) one.catch(() => undefined) // those that wait hear of it
+  await Promise.all(
+    [...all].map(async ([id, one]) => {
+      try {
+        done.set(id, await Promise.race([work(one, id), ...over]))
+      } catch (error) {
+        failed.set(id, error)
+      }
+    }),
+  )
+  stop.abort()
+  return done
+}

@@ -1,0 +1,199 @@
+// Saves what a run computed of a part of a group: what changed since it was read is left out, and run again.
+
+import { inTenant, SERVICE, type Uow } from '../../../../../shared/database/database.ts'
+import { AppError } from '../../../../../shared/errors.ts'
+import { type Id, idsOf } from '../../../../../shared/ids.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { isTestTime } from '../../../../../shared/test-time.ts'
+import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import { requireClocks } from '../../../../test-clock/test-clock.ts'
+import { addedLinesOfMany } from '../../../invoices/added-lines/store-added-lines.ts'
+import { saveTogether } from '../../../invoices/changes/save-together.ts'
+import { keepInputs } from '../../../invoices/kept/kept-with-invoice.ts'
+import { loadInvoices } from '../../../invoices/repository.ts'
+import { openPurse } from '../../../invoices/settlement/funds.ts'
+import { type InvoiceRow, isOpenEnded } from '../../../invoices/table.ts'
+import { holdCustomers } from '../../../parties/customers/hold-customer.ts'
+import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
+import { saveClosedUsage } from '../../late/closed-usage.ts'
+import { savePins } from '../../pinned/store-pinned.ts'
+import { type Advanced, advanceInvoices, type Target } from '../advance-invoices.ts'
+import { type BillingPlan, nextBilling, planBilling } from '../billing-plan.ts'
+import { type IssuedTogether, issueTogether } from '../combined/issue-together.ts'
+import { together } from '../combined/match.ts'
+import { leaveTogether } from '../combined/siblings.ts'
+import type { BillingDeps } from '../compute-invoice.ts'
+import type { Outcome } from '../outcome.ts'
+import { heldFor, loadStates, type SubscriptionState } from '../state/subscription-state.ts'
+import type { Prepared } from './prepare-group.ts'
+
+const RETRY_MS = 60_000
+
+type Part = {
+  readonly tenant: Tenant
+  readonly prepared: ReadonlyMap<string, Prepared>
+  readonly complete: boolean
+  readonly skip: boolean
+  /** Those of this part and those that were not prepared, and the outcomes so far. */
+  readonly all: ReadonlyMap<string, SubscriptionState>
+  readonly outcomes: ReadonlyMap<string, Outcome | null>
+}
+
+/** Saves a part of a group in one transaction. */
+export async function savePart(deps: BillingDeps, of: Part): Promise<Map<string, Outcome | null>> {
+  await deps.failpoint?.('billing.before-invoice')
+  const saved = await inTenant(deps.database, of.tenant, SERVICE, async uow => {
+    const found = await save(uow, deps, of)
+    await deps.failpoint?.('invoices.before-commit')
+    return found
+  }).catch((error: unknown) => {
+    // A subscription that the database refuses must not keep the others from being billed.
+    if (!of.skip || (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
+    return new Map([...of.prepared.keys()].map((id): [string, Outcome] => [id, { kind: 'ALONE' }]))
+  })
+  await deps.failpoint?.('billing.after-commit')
+  return saved
+}
+
+/**
+ * Saves the results of subscriptions that did not change since they were read; `runOnce` says what becomes of the
+ * others.
+ */
+async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, Outcome | null>> {
+  const { prepared, complete } = of
+  const outcomes = new Map<string, Outcome | null>(of.outcomes)
+  const states = await holdStates(uow, of, outcomes)
+  leaveTogether(of.all, states, outcomes, uow.now)
+  const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
+  const open = await loadInvoices(uow, openIds)
+  const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
+  await requireClocks(uow, customerIds)
+  const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
+  const [any] = states.values()
+  const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
+  const advanced: AdvancedSubscription[] = []
+  const targetsOf = togetherOf(states, prepared, uow.now)
+  for (const [id, state] of states) {
+    try {
+      const own = prepared.get(id)
+      if (!own) throw new Error(`${id} was not prepared`)
+      const targets = targetsOf.get(id) ?? own.targets
+      const shared = { tenant: of.tenant, now: uow.now, complete, open, purse, added }
+      const step = advanceInvoices({ ...own, ...shared, targets, state })
+      advanced.push({ id, inputs: state.inputs, step, plan: planBilling(state.inputs, step.rows, uow.now) })
+    } catch (error) {
+      outcomes.set(id, { kind: 'FAILED', error })
+    }
+  }
+  const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, purse })
+  const saved = await saveSteps(uow, advanced, combined, deps.failpoint)
+  const times = new Map<string, string | null>()
+  for (const { id, inputs, step, plan } of advanced) {
+    // A test clock stands still between its changes, so its figures do not become stale.
+    const refresh = isTestTime() ? { refreshMs: null } : {}
+    const fault = combined.faults.get(id)
+    if (fault !== undefined) {
+      outcomes.set(id, { kind: 'FAILED', error: fault })
+      continue
+    }
+    const again = step.granted || step.issues.some(({ draft }) => combined.waiting.has(draft.row.id))
+    const nextBillingAt =
+      comeBack(complete, plan, { now: uow.now, granted: again }) ??
+      nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, platform: inputs.platform })
+    times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
+    // The outcomes leave the invoices out: no caller needs them, and they would stay in memory until the last part is saved.
+    outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })
+  }
+  await saveNextBillings(uow, times)
+  return outcomes
+}
+
+type AdvancedSubscription = {
+  readonly id: string
+  readonly inputs: SubscriptionState['inputs']
+  readonly step: Advanced
+  readonly plan: BillingPlan
+}
+
+/** The targets of those that combine, decided together; absent for all others. */
+function togetherOf(
+  states: ReadonlyMap<string, SubscriptionState>,
+  prepared: ReadonlyMap<string, Prepared>,
+  now: Instant,
+): Map<string, readonly Target[]> {
+  const combining = [...states].flatMap(([id, state]) => {
+    const own = prepared.get(id)
+    return own && state.inputs.subscription.combine ? [[id, { ...own, state }] as const] : []
+  })
+  return together(new Map(combining), now)
+}
+
+/** Saves what was computed. Returns the invoices of each subscription, and those that they were issued in. */
+async function saveSteps(
+  uow: Uow,
+  advanced: readonly AdvancedSubscription[],
+  { parts, waiting, invoices }: IssuedTogether,
+  failpoint: BillingDeps['failpoint'],
+): Promise<Map<string, InvoiceRow[]>> {
+  const pending = advanced.flatMap(({ step }) => step.pending)
+  // After the invoices that it is made from, so that wallets and grants pass from them to it.
+  const all = [...pending.map(each => parts.get(each.row.id) ?? each), ...invoices.map(each => each.pending)]
+  const rows = await saveTogether(uow, all, failpoint)
+  const closings = advanced.flatMap(({ step }) => step.closings)
+  await saveClosedUsage(
+    uow,
+    closings
+      .filter(({ invoiceId }) => !waiting.has(invoiceId))
+      .map(closing => ({ ...closing, combinedIntoId: parts.get(closing.invoiceId)?.row.combined_into_id ?? null })),
+  )
+  const pins = advanced.flatMap(({ step }) => step.pins)
+  await savePins(
+    uow,
+    pins.filter(({ invoiceId }) => !waiting.has(invoiceId)),
+  )
+  for (const { pending: made, balances } of invoices) await keepInputs(uow, made.row.id, { balances })
+  const documents = rows.slice(pending.length)
+  let place = 0
+  return new Map(
+    advanced.map(({ id, step }) => {
+      const own = rows.slice(place, place + step.pending.length)
+      place += step.pending.length
+      const issuedIn = new Set<string | null>(own.map(row => row.combined_into_id))
+      return [id, [...own, ...documents.filter(row => issuedIn.has(row.id))]]
+    }),
+  )
+}
+
+/** Locks the subscriptions, reads them again, and returns those that did not change. */
+async function holdStates(
+  uow: Uow,
+  { prepared, skip }: Part,
+  outcomes: Map<string, Outcome | null>,
+): Promise<Map<string, SubscriptionState>> {
+  const locked = await lockSubscriptions(uow, idsOf('ppsu', prepared.keys()), { skip })
+  const customersOf = (id: Id<'ppsu'>): Id<'cust'>[] => {
+    const own = prepared.get(id)
+    return own ? heldFor(own.state.inputs) : []
+  }
+  const customers = await holdCustomers(uow, locked.flatMap(customersOf), { skip })
+  const held = locked.filter(id => customersOf(id).every(customerId => customers.has(customerId)))
+  const states = await loadStates(uow, held)
+  for (const [id, { state }] of prepared) {
+    const now = states.get(id)
+    if (now?.hash === state.hash) continue
+    states.delete(id)
+    // The next attempt finds out which were deleted and which changed.
+    outcomes.set(id, skip && !held.some(each => each === id) ? { kind: 'ALONE' } : null)
+  }
+  return states
+}
+
+/** When the next run is due because this one could not process everything; null when it could. */
+function comeBack(
+  complete: boolean,
+  plan: BillingPlan,
+  { now, granted }: { readonly now: Instant; readonly granted: boolean },
+): Instant | null {
+  if (!complete) return instantOf(now + RETRY_MS)
+  return granted || plan.moving > 0 ? now : null
+}
