@@ -7,13 +7,13 @@ import { openBrowser } from '../testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
 import { invite, linkIn, mailsOf, tokenIn } from '../testing/mails.ts'
 import { registerClient } from '../testing/oauth-client.ts'
+import { UNLIMITED } from '../testing/oauth-rig.ts'
 
 const NEW = 'a new and rather long password'
-const unlimited = { take: async () => null, blocked: async () => null, giveBack: async () => undefined }
 let rig: IdentityRig
 let people = 0
 beforeAll(async () => {
-  rig = await startIdentity({ limits: { ...createRateLimits(), mailAsked: unlimited, linkUsed: unlimited } })
+  rig = await startIdentity({ limits: { ...createRateLimits(), mailAsked: UNLIMITED, linkUsed: UNLIMITED } })
 })
 beforeEach(async () => {
   await mailsOf(rig)

@@ -10,6 +10,7 @@ export type Mutant = {
 }
 
 const OAUTH = 'identity/oauth.it.test.ts'
+const TOKENS = 'identity/tokens.it.test.ts'
 const BEARER = 'api/access/bearer.it.test.ts'
 const MODEL = { file: 'identity/grants/decide.test.ts', tests: 'in any order' }
 const CODE = 'identity/grants/authorization-code.ts'
@@ -29,18 +30,18 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
         to: 'return actual.length > 0 || timingSafeEqual(actual, expected)',
       },
     ],
-    caughtBy: { file: OAUTH, tests: 'a code is bound to its client' },
+    caughtBy: { file: TOKENS, tests: 'a code is bound to its client' },
   },
   'a code redeems again': {
     edits: [
       { file: CODE, from: 'used_at is not null as used', to: 'false as used' },
       { file: CODE, from: 'and used_at is null and', to: 'and' },
     ],
-    caughtBy: { file: OAUTH, tests: 'a code redeems once under fifty' },
+    caughtBy: { file: TOKENS, tests: 'a code redeems once under fifty' },
   },
   'a replayed code ends nothing': {
     edits: [{ file: DECIDE, from: "return refuse('revoke-grant')", to: "return refuse('nothing')" }],
-    caughtBy: { file: OAUTH, tests: 'a code redeems once under fifty' },
+    caughtBy: { file: TOKENS, tests: 'a code redeems once under fifty' },
   },
   'a redirect address matches by its beginning': {
     edits: [
@@ -82,7 +83,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
         to: 'if (!lostAnswer) return { kind: "rotate" }',
       },
     ],
-    caughtBy: { file: OAUTH, tests: 'fifty parallel refreshes' },
+    caughtBy: { file: TOKENS, tests: 'fifty parallel refreshes' },
   },
   'a token for another api is taken': {
     edits: [{ file: VERIFY, from: '      audience,\n', to: '' }],
@@ -125,7 +126,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'a revoked grant goes on at the token endpoint': {
     edits: [{ file: DECIDE, from: 'if (grant.revoked || grant.expired) return', to: 'if (grant.expired) return' }],
-    caughtBy: { file: OAUTH, tests: 'revocation: either token' },
+    caughtBy: { file: TOKENS, tests: 'revocation: either token' },
   },
   'consent is taken from any form': {
     edits: [
@@ -152,7 +153,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
       { file: CODE, from: 'expires_at <= identity_now() as expired', to: 'false as expired' },
       { file: CODE, from: ' and expires_at > identity_now() returning', to: ' returning' },
     ],
-    caughtBy: { file: OAUTH, tests: 'a code is bound to its client' },
+    caughtBy: { file: TOKENS, tests: 'a code is bound to its client' },
   },
   'a user shares a platform that is not theirs': {
     edits: [

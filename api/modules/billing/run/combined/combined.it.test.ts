@@ -1,136 +1,71 @@
-// Subscriptions that combine: what each of them bills is issued in one FINAL invoice, once, whatever happens meanwhile.
+// Subscriptions that combine: what each of them bills is issued in one FINAL invoice, and what follows from that.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
+import { readTenant } from '../../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
-import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
 import { idOf, newId } from '../../../../../shared/ids.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import type { TestTenant } from '../../../../testing/harness.ts'
 import { noticesOf } from '../../../../testing/notices.ts'
 import type { Row } from '../../../../testing/wire.ts'
 import { runBulkAction } from '../../../invoices/bulk-actions/run-bulk-action.ts'
 import { linesOfInvoice } from '../../../invoices/lines/store-lines.ts'
 import { invoiceProducers } from '../../../modules.ts'
-import { lockSubscription } from '../../../subscriptions/billing-time/next-billing.ts'
 import { BALANCE, linesOf, MONEY, shown, walletsOf } from '../../../wallets/testing/wallets-of.ts'
 import { couponedIn } from '../../charges/couponed-charges.ts'
 import { advanceChargesIn } from '../../pricing/period-columns.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import type { UsageFigure } from '../../usage/usage-needs.ts'
-import { verifyInvoice } from '../../why/verify-invoice.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { runGroup } from '../group/run-group.ts'
-import { runBilling } from '../run-billing.ts'
 import { loadInvoicesOf } from '../state/subscription-invoices.ts'
+import { APRIL, type CombiningRig, FINAL, idsOfBilled, MARCH, START, startCombining } from './testing/combining-rig.ts'
 
-let api: ApiHarness
+let rig: CombiningRig
 let tenant: TestTenant
-let deps: BillingDeps
 let of: Awaited<ReturnType<typeof walletsOf>>
-/** How many tokens every period has. */
-let tokens = '4000'
-const usage = {
-  ...NO_USAGE,
-  read: async (): Promise<UsageFigure[]> => [{ currency: null, number: decimal(tokens), count: 2 }],
-}
 beforeAll(async () => {
-  api = await startApi({ usage })
-  tenant = api.tenants.aTest
+  rig = await startCombining()
+  tenant = rig.tenant
   of = await walletsOf(tenant)
-  deps = { database: api.database, usage }
 })
-afterAll(() => api?.close())
-
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const START = '2026-03-01T00:00:00Z'
-const MARCH = '2026-03-10T00:00:00Z'
-const APRIL = '2026-04-01T01:00:00Z'
-/** After the grace period of what March has. */
-const FINAL = '2026-04-02T00:00:00Z'
-
-type Over = {
-  readonly fee?: string
-  readonly feeConfig?: Record<string, unknown>
-  readonly discount?: unknown
-  readonly subscription?: Record<string, unknown>
-}
-
-/** Subscriptions of one customer, at 0.50 and 2 euros a thousand tokens unless it says otherwise. */
-async function subscribed(first: Over = {}, second: Over = {}, secondStarts = START): Promise<[Billed, Billed]> {
-  setTime(MARCH)
-  tokens = '4000'
-  const band = (quantity: string) => [{ amount: { quantity, currency: 'EUR' }, block_size: { number: '1000' } }]
-  const made = (over: Over, bands: unknown, shared: Record<string, unknown>, start_at = START) =>
-    billedSubscription(tenant, {
-      start_at,
-      bands,
-      ...(over.fee ? { fee: over.fee } : {}),
-      ...(over.feeConfig ? { feeConfig: over.feeConfig } : {}),
-      subscription: { combine: true, ...shared, ...over.subscription },
-      ...(over.discount ? { schedule: async () => ({ discount: over.discount as never }) } : {}),
-    })
-  const one = await made(first, band('0.5'), {})
-  const { billing_entity_id } = await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${one.subscriptionId}`)
-  return [one, await made(second, band('2'), { customer_id: one.customerId, billing_entity_id }, secondStarts)]
-}
-
-const ids = (all: readonly Billed[]): string[] => all.map(({ subscriptionId }) => subscriptionId)
-const run = async (all: readonly Billed[], time: string, by = deps) => {
-  setTime(time)
-  return await runGroup(by, tenant.tenant, ids(all))
-}
-const invoicesOf = async ({ subscriptionId }: Billed, status: string): Promise<Row[]> => {
-  const query = `pricing_plan_subscription_id=${subscriptionId}&statuses[]=${status}&include_lines=true`
-  return (await succeed(tenant, 'GET', `/v1/invoices?${query}`))['data']
-}
-/** The one FINAL invoice of a subscription. */
-const finalOf = async (one: Billed): Promise<Row> => {
-  const [final, ...more] = await invoicesOf(one, 'FINAL')
-  expect(more).toEqual([])
-  return final as Row
-}
+afterAll(() => rig?.api.close())
 
 const previewOf = ({ subscriptionId }: Billed, start_at?: string) =>
   succeed(tenant, 'POST', '/v1/invoices/preview', {
     pricing_plan_subscription_id: subscriptionId,
     ...(start_at === undefined ? {} : { start_at }),
   })
-/** What verifying an invoice finds. */
-const verified = (id: unknown) => verifyInvoice(deps, tenant.tenant, idOf('invo', String(id)))
-const patch = (url: string, body: object) => succeed(tenant, 'PATCH', `/v1/${url}`, body)
 
 describe('subscriptions that combine', () => {
   test('are issued in one invoice, each by its own prices and discounts; tax and wallets are of the whole', async () => {
     const discount = { totals: [{ percentage: '50' }] }
-    const all = await subscribed({}, { discount })
+    const all = await rig.subscribed({}, { discount })
     const [one, other] = all
     const wallet = await of.wallet(MONEY, one.customerId)
     await of.grant(wallet, '3', { start_at: START })
     const prepaid = await of.wallet(BALANCE, one.customerId)
     await of.grant(prepaid, '2', { start_at: START })
-    await run(all, MARCH)
-    expect(await Promise.all(all.map(each => invoicesOf(each, 'OPEN')))).toEqual([
+    await rig.run(all, MARCH)
+    expect(await Promise.all(all.map(each => rig.invoicesOf(each, 'OPEN')))).toEqual([
       [expect.objectContaining({ pricing_plan_subscription_ids: [one.subscriptionId] })],
       [expect.objectContaining({ pricing_plan_subscription_ids: [other.subscriptionId] })],
     ])
-    await run(all, APRIL)
+    await rig.run(all, APRIL)
     const preview = await previewOf(other, '2026-03-10T00:00:00Z')
     // The run of one bills the others with it.
-    await run([one], FINAL)
-    const final = await finalOf(one)
+    await rig.run([one], FINAL)
+    const final = await rig.finalOf(one)
     expect(shown(preview['invoice'])).toEqual(shown(final))
     expect(preview['invoice']).toMatchObject({
       status: 'DRAFT',
-      pricing_plan_subscription_ids: ids(all).toSorted(),
+      pricing_plan_subscription_ids: idsOfBilled(all).toSorted(),
       combined_invoice_ids: final['combined_invoice_ids'],
       open_invoice_amount: final['open_invoice_amount'],
     })
     expect(preview['first_invoice'].pricing_plan_subscription_id).toBe(other.subscriptionId)
-    expect(await finalOf(other)).toEqual(final)
+    expect(await rig.finalOf(other)).toEqual(final)
     expect(final).toMatchObject({
       pricing_plan_subscription_id: null,
-      pricing_plan_subscription_ids: ids(all).toSorted(),
+      pricing_plan_subscription_ids: idsOfBilled(all).toSorted(),
       period_start: START,
       period_end: '2026-04-01T00:00:00Z',
       wallet_balances: [{ wallet_id: prepaid['id'] }],
@@ -139,23 +74,23 @@ describe('subscriptions that combine', () => {
     expect(shown(final).slice(-3)).toEqual(['3.00', '0.63', '3.63'])
     expect(final['open_invoice_amount'].quantity).toBe('1.63')
     expect([await of.balance(wallet), await of.balance(prepaid)]).toEqual(['0 / 0 / 0', '0 / 0 / 0'])
-    const parts = (await Promise.all(all.map(each => invoicesOf(each, 'ARCHIVED')))).flat()
+    const parts = (await Promise.all(all.map(each => rig.invoicesOf(each, 'ARCHIVED')))).flat()
     expect(new Set(parts.map(({ id }) => id))).toEqual(new Set(final['combined_invoice_ids']))
     for (const part of parts)
       expect(part).toMatchObject({ invoice_number: null, combined_into_invoice_id: final['id'] })
     for (const each of [final, ...parts])
-      expect(await verified(each['id'])).toMatchObject({ identical: true, differences: [] })
-    const types = (await noticesOf(api, final['id'])).map(({ type }) => type)
+      expect(await rig.verified(each['id'])).toMatchObject({ identical: true, differences: [] })
+    const types = (await noticesOf(rig.api, final['id'])).map(({ type }) => type)
     expect(types).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED', 'INVOICE.STATUS_TO_FINAL'])
     expect((await tenant.call('GET', `/v1/invoices/${final['id']}/pdf`)).status).toBe(200)
     // Run again: nothing more is issued.
-    await run(all, '2026-04-03T00:00:00Z')
-    expect(await finalOf(other)).toEqual(final)
+    await rig.run(all, '2026-04-03T00:00:00Z')
+    expect(await rig.finalOf(other)).toEqual(final)
   })
 
   test('of a customer with more than are issued together are issued in several, each of them once', async () => {
-    setTime(MARCH)
-    tokens = '4000'
+    rig.setTime(MARCH)
+    rig.tokens = '4000'
     const { subscriptionId, customerId } = await billedSubscription(tenant, {
       start_at: START,
       bands: [{ amount: { quantity: '0.5', currency: 'EUR' }, block_size: { number: '1000' } }],
@@ -163,7 +98,7 @@ describe('subscriptions that combine', () => {
     })
     const copies = Array.from({ length: 255 }, () => ({ subscription: newId('ppsu'), schedule: newId('ppsc') }))
     const copy = (table: string, where: string, changes: string) =>
-      api.sql(
+      rig.api.sql(
         `insert into ${table} select r.* from ${table} t
          cross join jsonb_to_recordset($1::jsonb) as c(subscription text, schedule text)
          cross join lateral jsonb_populate_record(t, ${changes}) as r where ${where} = $2`,
@@ -178,15 +113,15 @@ describe('subscriptions that combine', () => {
     const all = [subscriptionId, ...copies.map(({ subscription }) => subscription)]
     const isEven = (_id: string, place: number) => place % 2 === 0
     const group = async (time: string, members: string[]) => {
-      setTime(time)
-      const outcomes = await runGroup(deps, tenant.tenant, members)
+      rig.setTime(time)
+      const outcomes = await runGroup(rig.deps, tenant.tenant, members)
       expect([...outcomes.values()].filter(outcome => outcome?.kind === 'FAILED')).toEqual([])
     }
     for (const time of [MARCH, APRIL]) for (const from of [0, 128]) await group(time, all.slice(from, from + 128))
     // Every other one: the run bills the rest of both sets with them.
     await group(FINAL, all.filter(isEven))
     const parts = () =>
-      api.sql(
+      rig.api.sql(
         `select count(*)::int as parts, count(distinct p.pricing_plan_subscription_id)::int as subscriptions, v.status,
            v.amount_excluding_tax::text as amount
          from invoices v join invoices p on p.platform_id = v.platform_id and p.environment = v.environment and p.combined_into_id = v.id
@@ -203,48 +138,50 @@ describe('subscriptions that combine', () => {
       all.filter((id, place) => !isEven(id, place)),
     )
     expect(await parts()).toEqual(issued)
-    const finals = await api.sql(`select id from invoices where customer_id = $1 and status = 'FINAL'`, [customerId])
+    const finals = await rig.api.sql(`select id from invoices where customer_id = $1 and status = 'FINAL'`, [
+      customerId,
+    ])
     expect(finals).toHaveLength(2)
-    for (const { id } of finals) expect(await verified(id)).toMatchObject({ identical: true })
+    for (const { id } of finals) expect(await rig.verified(id)).toMatchObject({ identical: true })
   })
 
   test('are issued in one invoice by a bulk action too, and by the next run when that is stopped halfway', async () => {
-    const bulk = async (day: unknown, by: BillingDeps = deps): Promise<Row[]> => {
+    const bulk = async (day: unknown, by: BillingDeps = rig.deps): Promise<Row[]> => {
       const finalize_invoices = { invoice_date: String(day).slice(0, 10) }
       const { id } = await succeed(tenant, 'POST', '/v1/bulk-actions', { type: 'FINALIZE_INVOICES', finalize_invoices })
-      const own = { database: api.database, producers: invoiceProducers(by) }
+      const own = { database: rig.api.database, producers: invoiceProducers(by) }
       await runBulkAction(own, { tenant: tenant.tenant, id: idOf('bulk', id), last: false })
       return (await succeed(tenant, 'GET', `/v1/bulk-actions/${id}/items?limit=100`))['data']
     }
-    const draft = async (one: Billed): Promise<Row> => (await invoicesOf(one, 'DRAFT'))[0] as Row
-    const [both, held, stopped] = [await subscribed(), await subscribed(), await subscribed()]
-    for (const each of [both, held]) for (const time of [MARCH, APRIL]) await run(each, time)
+    const draft = async (one: Billed): Promise<Row> => (await rig.invoicesOf(one, 'DRAFT'))[0] as Row
+    const [both, held, stopped] = [await rig.subscribed(), await rig.subscribed(), await rig.subscribed()]
+    for (const each of [both, held]) for (const time of [MARCH, APRIL]) await rig.run(each, time)
     const [first, onHold] = [await draft(both[0]), await draft(held[0])]
-    await patch(`invoices/${onHold['id']}`, { on_hold: true })
+    await rig.patch(`invoices/${onHold['id']}`, { on_hold: true })
     for (const each of held) {
       const { invoice, first_invoice } = await previewOf(each, START)
       expect(invoice).toEqual(first_invoice)
     }
     const items = await bulk(first['invoice_date'])
     const succeeded = items.filter(({ status }) => status === 'SUCCEEDED').map(each => each['target_resource'].id)
-    const final = await finalOf(both[0])
-    expect(await finalOf(both[1])).toEqual(final)
+    const final = await rig.finalOf(both[0])
+    expect(await rig.finalOf(both[1])).toEqual(final)
     expect(final['combined_invoice_ids']).toHaveLength(2)
     for (const id of final['combined_invoice_ids']) expect(succeeded).toContain(id)
     // One on hold keeps no other waiting.
     expect((await draft(held[0]))['on_hold']).toBe(true)
-    expect((await finalOf(held[1]))['combined_invoice_ids'] ?? []).toEqual([])
-    for (const time of [MARCH, APRIL]) await run(stopped, time)
-    const failing = { ...deps, failpoint: createFailpoints('billing.before-invoice:error') }
+    expect((await rig.finalOf(held[1]))['combined_invoice_ids'] ?? []).toEqual([])
+    for (const time of [MARCH, APRIL]) await rig.run(stopped, time)
+    const failing = { ...rig.deps, failpoint: createFailpoints('billing.before-invoice:error') }
     await expect(bulk(first['invoice_date'], failing)).rejects.toThrow('failpoint')
-    await run([stopped[1]], '2026-04-01T01:00:01Z')
-    expect((await finalOf(stopped[0]))['combined_invoice_ids']).toHaveLength(2)
+    await rig.run([stopped[1]], '2026-04-01T01:00:01Z')
+    expect((await rig.finalOf(stopped[0]))['combined_invoice_ids']).toHaveLength(2)
   })
 
   test('have each line explained by the prices of its subscription, and stay as they were issued', async () => {
-    const all = await subscribed({}, { discount: { totals: [{ percentage: '50' }] } })
-    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
-    const final = await finalOf(all[0])
+    const all = await rig.subscribed({}, { discount: { totals: [{ percentage: '50' }] } })
+    for (const time of [MARCH, APRIL, FINAL]) await rig.run(all, time)
+    const final = await rig.finalOf(all[0])
     const explained = await Promise.all(
       linesOf(final).map(line => succeed(tenant, 'GET', `/v1/invoices/${final['id']}/lines/${line['id']}/explanation`)),
     )
@@ -275,7 +212,7 @@ describe('subscriptions that combine', () => {
       status: 400,
       body: { code: 'INVALID_FIELD', field: expect.stringMatching(/^discount/) },
     })
-    const [part] = await invoicesOf(one, 'ARCHIVED')
+    const [part] = await rig.invoicesOf(one, 'ARCHIVED')
     for (const [method, path, body] of [
       ['POST', 'void', {}],
       ['POST', 'credit', {}],
@@ -288,42 +225,42 @@ describe('subscriptions that combine', () => {
   })
 
   test('bill late usage of one of them on its next invoice, which names the invoice that it was too late for', async () => {
-    const all = await subscribed()
-    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
-    const final = await finalOf(all[0])
-    tokens = '6000'
+    const all = await rig.subscribed()
+    for (const time of [MARCH, APRIL, FINAL]) await rig.run(all, time)
+    const final = await rig.finalOf(all[0])
+    rig.tokens = '6000'
     const late = {
-      ...deps,
+      ...rig.deps,
       usage: {
-        ...deps.usage,
+        ...rig.deps.usage,
         touched: async (_of: unknown, asked: Parameters<BillingDeps['usage']['touched']>[1]) =>
           asked.map(({ pieces, meterReference }) => pieces.map(() => meterReference === all[1].meterReference)),
       },
     }
-    await run(all, '2026-04-03T00:00:00Z', late)
-    const lines = async (one: Billed) => (await invoicesOf(one, 'OPEN')).flatMap(linesOf)
+    await rig.run(all, '2026-04-03T00:00:00Z', late)
+    const lines = async (one: Billed) => (await rig.invoicesOf(one, 'OPEN')).flatMap(linesOf)
     expect((await lines(all[0])).map(line => line['late_for_invoice_id'])).toEqual([undefined])
     const [missed] = (await lines(all[1])).filter(line => line['late_for_invoice_id'])
     expect(missed).toMatchObject({
       late_for_invoice_id: final['id'],
       amount_excluding_tax: { quantity: '4.00', currency: 'EUR' },
     })
-    expect((await verified(final['id'])).identical).toBe(false)
+    expect((await rig.verified(final['id'])).identical).toBe(false)
   })
 
   test('spend of wallets what can pay in the time of each, and what pays after tax in the time of all', async () => {
-    const [one, other] = await subscribed({}, {}, '2026-03-15T00:00:00Z')
+    const [one, other] = await rig.subscribed({}, {}, '2026-03-15T00:00:00Z')
     const wallet = await of.wallet(MONEY, one.customerId)
     // It ends before the second one starts.
     await of.grant(wallet, '5', { start_at: START, expire_at: '2026-03-12T00:00:00Z' })
     await of.grant(wallet, '6', { start_at: START })
-    await run([one, other], '2026-03-16T00:00:00Z')
-    await run([one, other], APRIL)
-    await run([one, other], FINAL)
-    const final = await finalOf(one)
-    expect(await finalOf(other)).toEqual(final)
+    await rig.run([one, other], '2026-03-16T00:00:00Z')
+    await rig.run([one, other], APRIL)
+    await rig.run([one, other], FINAL)
+    const final = await rig.finalOf(one)
+    expect(await rig.finalOf(other)).toEqual(final)
     // 2 of the one and 6 of the other, whose 8 would all be paid without that.
-    const spent = await api.sql(
+    const spent = await rig.api.sql(
       `select g.expire_at is not null as ends, sum(e.quantity)::text as spent from wallet_entries e
         join wallet_grants g on g.id = e.grant_id where e.wallet_id = $1 and e.type = 'SPENT' group by 1 order by 1`,
       [wallet['id']],
@@ -338,14 +275,16 @@ describe('subscriptions that combine', () => {
     const type = await of.walletType(of.CREDITS)
     const credits = { quantity: '9', credit_type_id: of.creditType['id'] }
     const wallet_grants = [{ wallet_type_id: type['id'], credits_grant: { credits } }]
-    const all = await subscribed({ fee: '30', feeConfig: { wallet_grants } }, { fee: '60' })
-    for (const time of [MARCH, APRIL, FINAL]) await run(all, time)
+    const all = await rig.subscribed({ fee: '30', feeConfig: { wallet_grants } }, { fee: '60' })
+    for (const time of [MARCH, APRIL, FINAL]) await rig.run(all, time)
     const [one, other] = all
     // The opening invoices of both, and those of March with the fees of April.
-    const finals = (await invoicesOf(one, 'FINAL')).toSorted((a, b) => (a['invoice_date'] < b['invoice_date'] ? -1 : 1))
+    const finals = (await rig.invoicesOf(one, 'FINAL')).toSorted((a, b) =>
+      a['invoice_date'] < b['invoice_date'] ? -1 : 1,
+    )
     expect(finals.map(({ combined_invoice_ids }) => combined_invoice_ids.length)).toEqual([2, 2])
     // What the fees of March and April granted, follows the invoices that charge them.
-    const grants = await api.sql(
+    const grants = await rig.api.sql(
       `select charge ->> 'invoice_id' as id, reverted_at from wallet_grants where customer_id = $1 order by start_at`,
       [one.customerId],
     )
@@ -353,175 +292,41 @@ describe('subscriptions that combine', () => {
     const april = finals.find(each => linesOf(each).length === 4) as Row
     const refund = { type: 'DATE', cancel_at: '2026-04-16T00:00:00Z', refund_advance_charges: true }
     await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${one.subscriptionId}/cancel`, refund)
-    await run(all, '2026-04-16T01:00:00Z')
-    const drafts = await invoicesOf(one, 'DRAFT')
+    await rig.run(all, '2026-04-16T01:00:00Z')
+    const drafts = await rig.invoicesOf(one, 'DRAFT')
     expect(drafts.flatMap(linesOf).map(line => line['amount_excluding_tax'].quantity)).toContain('-15.00')
     // It ends at another moment than the other, so it is issued by itself.
-    await run(all, '2026-04-17T01:00:00Z')
-    expect((await invoicesOf(one, 'FINAL')).map(({ combined_invoice_ids: of }) => of?.length ?? 0).toSorted()).toEqual([
-      0, 2, 2,
-    ])
-    expect(await invoicesOf(other, 'FINAL')).toHaveLength(2)
+    await rig.run(all, '2026-04-17T01:00:00Z')
+    expect(
+      (await rig.invoicesOf(one, 'FINAL')).map(({ combined_invoice_ids: of }) => of?.length ?? 0).toSorted(),
+    ).toEqual([0, 2, 2])
+    expect(await rig.invoicesOf(other, 'FINAL')).toHaveLength(2)
     const { id } = await succeed(tenant, 'POST', `/v1/invoices/${april['id']}/credit`, {})
-    const credit = await patch(`invoices/${id}`, { status: 'FINAL' })
+    const credit = await rig.patch(`invoices/${id}`, { status: 'FINAL' })
     expect(credit['invoice_amount_including_tax'].quantity).toBe(`-${april['invoice_amount_including_tax'].quantity}`)
-  })
-})
-
-describe('is issued by itself', () => {
-  const alone = expect.not.objectContaining({ combined_invoice_ids: expect.anything() })
-
-  test('a subscription without combine, an invoice made FINAL by hand and an invoice on hold are not combined', async () => {
-    const pairs = [await subscribed(), await subscribed(), await subscribed()] as const
-    await run(pairs.flat(), MARCH)
-    await run(pairs.flat(), APRIL)
-    const [switched, byHand, held] = pairs.map(([one]) => one) as [Billed, Billed, Billed]
-    const draftOf = async (one: Billed) => (await invoicesOf(one, 'DRAFT'))[0]?.['id']
-    await patch(`pricing-plan-subscriptions/${switched.subscriptionId}`, { combine: false })
-    await patch(`invoices/${await draftOf(byHand)}`, { status: 'FINAL' })
-    await patch(`invoices/${await draftOf(held)}`, { on_hold: true })
-    await run(pairs.flat(), FINAL)
-    const finals = await Promise.all(pairs.flat().map(each => invoicesOf(each, 'FINAL')))
-    expect(finals).toEqual([[alone], [alone], [alone], [alone], [], [alone]])
-  })
-
-  test('one that can be billed, while the other cannot', async () => {
-    const all = await subscribed()
-    await run(all, MARCH)
-    await run(all, APRIL)
-    const [broken, sound] = all
-    let fault = new Error('connection reset')
-    const reading: BillingDeps = {
-      ...deps,
-      usage: {
-        ...deps.usage,
-        read: async (who, parts, need) => {
-          if (need.calculation.meter_reference === broken.meterReference) throw fault
-          return deps.usage.read(who, parts, need)
-        },
-      },
-    }
-    // A connection that was lost may be there in a minute: they wait.
-    expect([...(await run([sound], FINAL, reading)).values()].map(({ kind }) => kind).toSorted()).toEqual([
-      'ALONE',
-      'FAILED',
-    ])
-    expect(await invoicesOf(sound, 'FINAL')).toEqual([])
-    await expect(runBilling(reading, tenant.tenant, sound.subscriptionId)).rejects.toThrow(broken.subscriptionId)
-    const [waiting] = await invoicesOf(sound, 'DRAFT')
-    const details = `It waits for the subscription ${broken.subscriptionId}, with which it is combined and which cannot be billed: the reason is in the log of the worker. It is issued without it from 2026-04-03T00:00:00Z on. To issue it before, make it FINAL.`
-    expect(waiting?.['validation_result']).toContainEqual({ status: 'WARNING', details })
-    fault = new AppError('INVALID_OPERATION', 'This usage cannot be billed.')
-    const outcomes = await run([sound], FINAL, reading)
-    expect([outcomes.get(broken.subscriptionId)?.kind, outcomes.get(sound.subscriptionId)?.kind]).toEqual([
-      'FAILED',
-      'DONE',
-    ])
-    expect(await finalOf(sound)).toEqual(alone)
-    await run([broken], FINAL)
-    expect(await finalOf(broken)).toEqual(alone)
-    expect((await finalOf(sound))['validation_result']).not.toContainEqual({ status: 'WARNING', details })
-  })
-
-  test('one whose other cannot be billed, a day after it first waited for it', async () => {
-    const all = await subscribed()
-    await run(all, MARCH)
-    await run(all, APRIL)
-    const [broken, sound] = all
-    const reading: BillingDeps = {
-      ...deps,
-      usage: {
-        ...deps.usage,
-        read: async (who, parts, need) => {
-          if (need.calculation.meter_reference === broken.meterReference) throw new Error('broken for good')
-          return deps.usage.read(who, parts, need)
-        },
-      },
-    }
-    // Late for days already, because nothing was run.
-    for (const time of ['2026-04-05T12:00:00Z', '2026-04-06T11:59:59Z']) {
-      await run(all, time, reading)
-      await expect(runBilling(reading, tenant.tenant, sound.subscriptionId)).rejects.toThrow(broken.subscriptionId)
-      expect(await invoicesOf(sound, 'FINAL')).toEqual([])
-    }
-    const outcomes = await run(all, '2026-04-06T12:00:00Z', reading)
-    expect(all.map(({ subscriptionId }) => outcomes.get(subscriptionId)?.kind)).toEqual(['FAILED', 'DONE'])
-    expect(await finalOf(sound)).toEqual(alone)
   })
 })
 
 // A run reads one of them by itself and then both together, and saves nothing of what the two readings say differently.
 test('what was charged ahead is read in one order, in whatever order it is stored, with what it counts towards a minimum', async () => {
-  const [one] = await subscribed({ fee: '20', feeConfig: { billing_in_advance: true } })
-  await run([one], MARCH)
+  const [one] = await rig.subscribed({ fee: '20', feeConfig: { billing_in_advance: true } })
+  await rig.run([one], MARCH)
   const kept = [{ key: 'c' }, { key: 'a', counted: ['20', '16.5'] }, { key: 'b' }]
   for (const [place, source] of kept.entries())
-    await api.sql(
+    await rig.api.sql(
       `insert into invoice_lines select made.* from invoice_lines l cross join lateral jsonb_populate_record(l,
          jsonb_build_object('line_order', $2::int, 'source', l.source || $3::jsonb)) as made
        where l.pricing_plan_subscription_id = $1 and l.source ->> 'in_advance' = 'true' limit 1`,
       [one.subscriptionId, 100 + place, JSON.stringify(source)],
     )
-  const read = await readTenant(api.database, tenant.tenant, uow => loadInvoicesOf(uow, [one.subscriptionId]))
+  const read = await readTenant(rig.api.database, tenant.tenant, uow => loadInvoicesOf(uow, [one.subscriptionId]))
   const [invoice] = (read.get(one.subscriptionId) ?? []).filter(each => each.advance_charges.includes('a'))
   const texts = invoice?.advance_charges ?? []
   expect(texts.filter(text => text.length === 1)).toEqual(['a', 'b', 'c'])
   expect(couponedIn(new Set(texts))).toEqual(new Map([['a', { of: decimal('20'), left: decimal('16.5') }]]))
   // What is read from the table is what the run itself knows of the lines.
-  const lines = await readTenant(api.database, tenant.tenant, uow =>
+  const lines = await readTenant(rig.api.database, tenant.tenant, uow =>
     linesOfInvoice(uow, idOf('invo', String(invoice?.id))),
   )
   expect(advanceChargesIn(lines).toSorted()).toEqual(texts.toSorted())
-})
-
-test('invoices that are made at different times become FINAL at the later of them', async () => {
-  const [one, other] = await subscribed()
-  await run([one], APRIL)
-  const made = '2026-04-01T05:00:00Z'
-  await run([other], made)
-  const timeOf = async (each: Billed) => (await invoicesOf(each, 'DRAFT'))[0]?.['finalize_at']
-  const [own, later] = [await timeOf(one), await timeOf(other)]
-  expect(own < later).toBe(true)
-  await run([one], own)
-  expect([await timeOf(one), await timeOf(other)]).toEqual([later, later])
-  await run([one, other], FINAL)
-  expect(await finalOf(one)).toEqual(await finalOf(other))
-})
-
-test.each(['invoices.before-numbers', 'billing.after-commit'])(
-  'a run that dies at %s is repeated: there is one invoice, and no number is missing',
-  async name => {
-    const all = await subscribed()
-    const failing = { ...deps, failpoint: createFailpoints(`${name}:error`) }
-    for (const time of [MARCH, APRIL, FINAL]) {
-      await run(all, time, failing).catch(() => undefined)
-      for (const one of all) expect((await run([one], time)).get(one.subscriptionId)?.kind).toBe('DONE')
-    }
-    expect(await finalOf(all[0])).toEqual(await finalOf(all[1]))
-  },
-)
-
-test('two workers at once give one invoice', async () => {
-  const all = await subscribed()
-  await run(all, MARCH)
-  await run(all, APRIL)
-  setTime(FINAL)
-  await Promise.all(ids(all).map(id => runBilling(deps, tenant.tenant, id)))
-  const [one, other] = await Promise.all(all.map(finalOf))
-  expect(one?.['combined_invoice_ids']).toHaveLength(2)
-  expect(other).toEqual(one)
-})
-
-test('one that is locked keeps the other for later, so that they are issued together', async () => {
-  const [held, free] = await subscribed()
-  await run([held, free], MARCH)
-  await run([held, free], APRIL)
-  setTime(FINAL)
-  const outcomes = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
-    await lockSubscription(uow, idOf('ppsu', held.subscriptionId))
-    return await runGroup(deps, tenant.tenant, ids([held, free]))
-  })
-  expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['ALONE', 'ALONE'])
-  await runBilling(deps, tenant.tenant, free.subscriptionId)
-  expect(await finalOf(held)).toEqual(await finalOf(free))
 })

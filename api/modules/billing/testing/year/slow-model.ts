@@ -1,12 +1,12 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
-import { dayOf, type Length, periodAt } from './calendar.ts'
+import { dayOf } from './calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
-import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
+import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
 import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
 import { applyClauses } from './slow-clauses.ts'
 import { leftOut, paysFor } from './slow-parts.ts'
-import { usagePrice } from './slow-usage.ts'
+import { usagePrice, worth } from './slow-prices.ts'
 import type { Phase, Price, Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
@@ -114,7 +114,7 @@ class Invoice {
     for (const { span, seats } of price.kind === 'SEATS' ? this.stretches(period) : [{ span: period, seats: 1 }]) {
       const days = this.days(span).length
       if (price.kind === 'SEATS' && days === 0) continue
-      soFar = plus(soFar, this.worth(price, seats, days, period))
+      soFar = plus(soFar, worth(price, { seats, days, period }, this.story.billing))
       parts.push({ span, cents: rounded(soFar) - billed })
       billed = rounded(soFar)
     }
@@ -167,9 +167,10 @@ class Invoice {
     if (days === 0 && (isSeats || charged.length > 0)) return []
     // The parts of a fee sum to the rounded whole.
     const before = isSeats ? 0 : charged.reduce((sum, each) => sum + each.days, 0)
-    const worth = (all: number): number => rounded(this.worth(price, more, all, period))
+    const centsOf = (all: number): number =>
+      rounded(worth(price, { seats: more, days: all, period }, this.story.billing))
     if (seats > 0) charged.push({ at, end, seats, days, pauses: this.closing.known.pauses, isRest })
-    return [{ span, cents: worth(before + days) - worth(before) }]
+    return [{ span, cents: centsOf(before + days) - centsOf(before) }]
   }
 
   /** The seats that are not paid for yet, each number with when they come and how many more they are. */
@@ -184,30 +185,6 @@ class Invoice {
       found.push({ at: span.start, seats, more: seats - (before ?? 0) })
     }
     return found
-  }
-
-  /** The price of a number of seats, or of one fee, for some days of a period. */
-  private worth(price: Price, seats: number, days: number, period: Period): Ratio {
-    const scale = this.scale(
-      price.pricing ?? price.billing ?? this.story.billing,
-      price.billing ?? this.story.billing,
-      period,
-    )
-    return times(times(cents(price.amount * seats), scale), ratio(days, period.fullDays))
-  }
-
-  /** How many pricing periods make a billing period (semantics 3.3). */
-  private scale(pricing: Length, billing: Length, { from, until, grid }: Period): Ratio {
-    const months = ({ type, value }: Length): number => (type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0)
-    const days = ({ type, value }: Length): number => (type === 'DAY' ? value : type === 'WEEK' ? 7 * value : 0)
-    if (months(pricing) > 0 && months(billing) > 0) return ratio(months(billing), months(pricing))
-    if (days(pricing) > 0) return ratio(days(billing) || until - from, days(pricing))
-    let sum = ratio(0, 1)
-    for (let day = from; day < until; day += 1) {
-      const [first, next] = periodAt(grid, pricing, day)
-      sum = plus(sum, ratio(1, next - first))
-    }
-    return sum
   }
 
   /** A period cut where the number of seats changes. */
