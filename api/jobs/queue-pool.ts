@@ -12,6 +12,8 @@ export class QueuePool extends pg.Pool {
   override connect(callback?: Taken): Promise<pg.PoolClient> | undefined {
     if (!callback) return super.connect()
     super.connect((error, client, release) => {
+      // A pool that ends gives neither a connection nor a way to give it back; the library calls for the second all the same.
+      if (!client) return callback(error, client, () => undefined)
       let isReleased = false
       callback(error, client, reason => {
         if (isReleased) return
