@@ -1,5 +1,5 @@
 // What billing keeps on a subscription: its lock, and when to look at it next.
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -50,20 +50,28 @@ export async function wakeBilling(uow: Uow, subscription: Pick<Subscription, 'id
     .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscription.id)))
 }
 
-/** Lets the billing run look now at what is billed of these customers; gives how many subscriptions that are. */
-export async function wakeBillingOf(uow: Uow, customerIds: readonly string[]): Promise<number> {
-  if (customerIds.length === 0) return 0
+/** Lets the billing run look now at what is billed of these customers; gives the subscriptions that are due by this. */
+export const wakeBillingOf = (uow: Uow, customerIds: readonly string[]): Promise<string[]> =>
+  wakeThose(uow, customerIds, sql`customer_id = any(${sql.param(customerIds)})`)
+
+/** The same of these subscriptions. */
+export const wakeBillings = (uow: Uow, subscriptionIds: readonly string[]): Promise<string[]> =>
+  wakeThose(uow, subscriptionIds, sql`id = any(${sql.param(subscriptionIds)})`)
+
+async function wakeThose(uow: Uow, named: readonly string[], which: SQL): Promise<string[]> {
+  if (named.length === 0) return []
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
-  const { rowCount } = await uow.tx.execute(sql`
+  const { rows } = await uow.tx.execute<{ id: string }>(sql`
     update pricing_plan_subscriptions set next_billing_at = ${now}
-    where platform_id = ${platformId} and environment = ${environment} and customer_id in ${customerIds}
+    where platform_id = ${platformId} and environment = ${environment} and ${which}
       and status in ('ACTIVE', 'CANCELLED') and (next_billing_at > ${now}::timestamptz
         -- One that has ended has no next invoice, but its last ones may be corrected.
         or (next_billing_at is null and exists (select from platforms p
           where p.platform_id = pricing_plan_subscriptions.platform_id and p.environment = pricing_plan_subscriptions.environment
-            and p.late_event_policy = 'CREDIT_AND_REBILL')))`)
-  return rowCount ?? 0
+            and p.late_event_policy = 'CREDIT_AND_REBILL')))
+    returning id`)
+  return rows.map(({ id }) => id)
 }
 
 /** Lets the billing run look now at what is billed by an ACTIVE schedule on the plan. */

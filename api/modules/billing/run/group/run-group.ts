@@ -11,6 +11,7 @@ import { CORRECTIONS } from '../../late/corrected/place.ts'
 import { loadStatesTogether } from '../combined/siblings.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import type { Outcome } from '../outcome.ts'
+import { wakeMissed } from '../state/followed-usage.ts'
 import type { SubscriptionState } from '../state/subscription-state.ts'
 import { PART_MAX, partsOf } from './part-group.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
@@ -76,6 +77,7 @@ async function runOnce(
   const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   const unprepared = [...states].filter(([id]) => !prepared.has(id))
+  const [{ positions } = { positions: [] }] = prepared.values()
   // One that is run by itself brings those that it is combined with.
   for (const ids of partsOf(prepared, skip ? partMax : Number.POSITIVE_INFINITY)) {
     const part = new Map<string, Prepared>()
@@ -89,8 +91,16 @@ async function runOnce(
     const saved = await savePart(deps, { tenant, prepared: part, complete, skip, all, outcomes })
     for (const [id, outcome] of saved) outcomes.set(id, outcome)
   }
+  // Usage that came meanwhile belongs to them as well.
+  for (const id of positions.length === 0 ? [] : await wakeMissed(deps, tenant, { ids: doneIn(outcomes), positions })) {
+    const outcome = outcomes.get(id)
+    if (outcome?.kind === 'DONE') outcomes.set(id, { kind: 'DONE', run: { ...outcome.run, nextBillingAt: now } })
+  }
   return outcomes
 }
+
+const doneIn = (outcomes: ReadonlyMap<string, Outcome | null>): string[] =>
+  [...outcomes].flatMap(([id, outcome]) => (outcome?.kind === 'DONE' ? [id] : []))
 
 /**
  * Before the run, so that one that is killed here is run again. `rows` are empty for a subscription that was never

@@ -1,17 +1,27 @@
 // Invoices that are not closed are computed again when usage arrives, and only then.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { runJob } from '../../../../jobs/testing/run-job.ts'
+import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testing/harness.ts'
+import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
-import { followUsage } from './follow-usage.ts'
+import { NO_USAGE } from '../../testing/no-usage.ts'
+import { runGroup } from '../group/run-group.ts'
+import { followUsage } from '../state/followed-usage.ts'
+import { followJobs, nextLookMs } from './follow-usage.ts'
 
 const NOW = Date.parse('2026-03-20T00:00:00Z')
 let api: ApiHarness
 let tenant: TestTenant
+let worker: TestWorker
 beforeAll(async () => {
-  api = await startApi()
+  api = await startOwnApi()
   tenant = api.tenants.aLive
+  worker = await openWorker(api, 4)
 })
-afterAll(() => api?.close())
+afterAll(async () => {
+  await worker?.close()
+  await api?.close()
+})
 
 /** A log at these positions, in which these customers were touched since. */
 function reader(positions: readonly number[], touched: readonly string[] | Error) {
@@ -35,12 +45,14 @@ const follow = async (positions: readonly number[], touched: readonly string[] |
 /** A subscription whose next run is due in an hour. */
 async function waiting(): Promise<Billed> {
   const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z' })
-  await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
-    billed.subscriptionId,
-    new Date(NOW + 3_600_000),
-  ])
+  await postpone(billed)
   return billed
 }
+const postpone = ({ subscriptionId }: Billed) =>
+  api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
+    subscriptionId,
+    new Date(NOW + 3_600_000),
+  ])
 const isDue = async ({ subscriptionId }: Billed): Promise<boolean> =>
   (
     await api.sql('select next_billing_at <= $2 as due from pricing_plan_subscriptions where id = $1', [
@@ -59,8 +71,10 @@ test('new usage makes exactly the subscriptions due that it may belong to', asyn
     roles: ['PROCESSING_ONLY'],
     parent_customer_id: parent.customerId,
   })
-  // The first call only remembers the positions of the log.
-  expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 0, asked: [] })
+  // The first call finds whatever was touched before.
+  expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 1, asked: [[0, 0]] })
+  expect(await isDue(other)).toBe(true)
+  await postpone(other)
   // Nothing arrived: nothing is read.
   expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 0, asked: [] })
   const keys = [touched.customerId, child['reference'], 'nobody']
@@ -82,4 +96,75 @@ test('a call that fails is repeated from the same position', async () => {
   expect(woken).toBe(1)
   expect(asked).toEqual([[50]])
   expect(await isDue(billed)).toBe(true)
+})
+
+test.each([
+  { due: 0, ms: 50_000 },
+  { due: 4_000, ms: 30_000 },
+  { due: 8_000, ms: 10_000 },
+  { due: 1_000_000, ms: 10_000 },
+])('with $due due, the next look comes after $ms ms', ({ due, ms }) => {
+  expect(nextLookMs(due)).toBe(ms)
+})
+
+test('usage that comes while a subscription is billed, and is looked at meanwhile, makes it due again', async () => {
+  api.clock.set(NOW)
+  const [touched, other] = [await waiting(), await waiting()]
+  await follow([70])
+  const wake = 'update pricing_plan_subscriptions set next_billing_at = $2 where id = any($1)'
+  const ids = [touched, other].map(({ subscriptionId }) => subscriptionId)
+  await api.sql(wake, [ids, new Date(NOW)])
+  const keys = [touched.customerReference]
+  const usage = {
+    ...NO_USAGE,
+    positions: async () => [70],
+    touchedCustomers: async (_tenant: unknown, since: readonly number[]) => (since[0] === 70 ? keys : []),
+    // Both are due, so this look leaves them as they are.
+    upToDateUntil: async () => {
+      expect(await follow([75], keys)).toMatchObject({ woken: 0 })
+      return api.clock.now()
+    },
+  }
+  const outcomes = await runGroup({ database: api.database, usage }, tenant.tenant, ids)
+  expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['DONE', 'DONE'])
+  expect(outcomes.get(touched.subscriptionId)).toMatchObject({ run: { nextBillingAt: NOW } })
+  expect(await Promise.all([touched, other].map(isDue))).toEqual([true, false])
+  // Usage that no look has seen yet is left to the next.
+  const unseen = { ...usage, positions: async () => [75], upToDateUntil: async () => api.clock.now() }
+  await runGroup({ database: api.database, usage: unseen }, tenant.tenant, ids)
+  expect(await isDue(touched)).toBe(false)
+})
+
+test('each look queues the next one, and the search begins only where none waits', async () => {
+  api.clock.set(Date.now())
+  await api.sql('update pricing_plan_subscriptions set next_billing_at = null')
+  await worker.takeQueued()
+  const billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z' })
+  const setNext = (at: Date | null) =>
+    api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [billed.subscriptionId, at])
+  await setNext(new Date(Date.now() + 3_600_000))
+  const queued = () =>
+    api.sql("select key, run_at from graphile_worker.jobs where task_identifier = 'follow-usage-of-tenant'")
+  const deps = { ...worker.deps, usage: { ...NO_USAGE, positions: async () => [1] } }
+  const { platformId: platform_id, environment } = tenant.tenant
+  const look = () => runJob(followJobs, 'follow-usage-of-tenant', deps, { platform_id, environment })
+
+  await runJob(followJobs, 'follow-usage', deps)
+  expect(await queued()).toMatchObject([{ key: `follow-usage-of-tenant:${platform_id}:${environment}` }])
+  await look()
+  const [next] = await queued()
+  expect(Number(next?.['run_at'])).toBeGreaterThan(Date.now() + 30_000)
+  // Not brought forward by the search.
+  await runJob(followJobs, 'follow-usage', deps)
+  expect(await queued()).toEqual([next])
+  // One that failed is.
+  await api.sql('update graphile_worker._private_jobs set attempts = 3')
+  await runJob(followJobs, 'follow-usage', deps)
+  const [repeated] = await queued()
+  expect(Number(repeated?.['run_at'])).toBeLessThan(Date.now() + 30_000)
+  // Where nothing will be billed, looking ends.
+  await worker.takeQueued()
+  await setNext(null)
+  await look()
+  expect(await queued()).toEqual([])
 })

@@ -1,0 +1,117 @@
+// Up to where the log was looked at for whose invoices move, and what becomes due of it.
+import { and, sql } from 'drizzle-orm'
+import { anyOf } from '../../../../../shared/database/any-of.ts'
+import {
+  type Database,
+  inTenant,
+  type ReadUow,
+  readTenant,
+  SERVICE,
+  type Uow,
+} from '../../../../../shared/database/database.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
+import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import { customers } from '../../../parties/customers/table.ts'
+import { loadAttribution } from '../../../subscriptions/attribution/load-attribution.ts'
+import { wakeBillingOf, wakeBillings } from '../../../subscriptions/billing-time/next-billing.ts'
+import { subscriptions } from '../../../subscriptions/table.ts'
+import type { UsageReader } from '../../usage/usage-reader.ts'
+
+/** Customers whose subscriptions one transaction looks up. */
+const CUSTOMERS_MAX = 1_000
+
+export type FollowDeps = {
+  readonly database: Database
+  readonly usage: Pick<UsageReader, 'positions' | 'touchedCustomers'>
+}
+
+/** Makes the subscriptions due whose usage was touched since the last call, or ever before the first; returns how many. */
+export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<number> {
+  // Read before the marks, so that the next call finds what is touched meanwhile.
+  const positions = await deps.usage.positions()
+  const since = await readTenant(deps.database, tenant, followed)
+  const moved = isBeyond(positions, since ?? [])
+  const keys = moved
+    ? await deps.usage.touchedCustomers(
+        tenant,
+        positions.map((_, place) => since?.[place] ?? 0),
+      )
+    : []
+  let woken = 0
+  for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
+    woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
+      const ids = await wakeBillingOf(uow, await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX)))
+      return ids.length
+    })
+  // Saved last: an interrupted call starts again, and making a subscription due twice does no harm.
+  if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
+  return woken
+}
+
+/**
+ * Makes those of these subscriptions due again, which were just billed by usage up to `positions`, whose usage was touched since and seen by
+ * a call of followUsage while they were still due: it left them as they were. Returns them.
+ */
+export async function wakeMissed(
+  deps: FollowDeps,
+  tenant: Tenant,
+  { ids, positions }: { readonly ids: readonly string[]; readonly positions: readonly number[] },
+): Promise<string[]> {
+  const seen = await readTenant(deps.database, tenant, followed)
+  if (seen === null || !isBeyond(seen, positions)) return []
+  const keys = await deps.usage.touchedCustomers(tenant, positions)
+  if (keys.length === 0) return []
+  return await inTenant(deps.database, tenant, SERVICE, async uow => {
+    // Where the usage of so many moves, that of these most likely does.
+    if (keys.length > CUSTOMERS_MAX) return await wakeBillings(uow, ids)
+    return await wakeBillings(uow, await billedOf(uow, ids, await customersNamed(uow, keys)))
+  })
+}
+
+const isBeyond = (positions: readonly number[], since: readonly number[]): boolean =>
+  positions.some((position, partition) => position > (since[partition] ?? 0))
+
+/** Whose subscriptions may bill the events of these: their own, and those of the customers above them. */
+async function customersNamed(uow: Uow, keys: readonly string[]): Promise<string[]> {
+  const list = sql.param(keys)
+  const found = await uow.tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(
+      sql`${inThisTenant(uow, customers)} and (${customers.id} = any(${list}) or ${customers.reference} = any(${list}))`,
+    )
+  const related = await loadAttribution(uow, { customerIds: found.map(({ id }) => id), with: 'PARENTS' })
+  return related.customers.map(({ id }) => id)
+}
+
+/** Those of these subscriptions that bill one of these customers. */
+async function billedOf(uow: Uow, ids: readonly string[], customerIds: readonly string[]): Promise<string[]> {
+  const { id, customer_id } = subscriptions
+  const rows = await uow.tx
+    .select({ id })
+    .from(subscriptions)
+    .where(
+      and(
+        inThisTenant(uow, subscriptions),
+        anyOf(id, idsOf('ppsu', ids)),
+        anyOf(customer_id, idsOf('cust', customerIds)),
+      ),
+    )
+  return rows.map(row => row.id)
+}
+
+async function followed(uow: ReadUow): Promise<number[] | null> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ positions: number[] }>(sql`
+    select positions from followed_usage where platform_id = ${platformId} and environment = ${environment}`)
+  return rows[0]?.positions ?? null
+}
+
+async function remember(uow: Uow, positions: readonly number[]): Promise<void> {
+  const { platformId, environment } = uow.tenant
+  await uow.tx.execute(sql`
+    insert into followed_usage (platform_id, environment, positions)
+    values (${platformId}, ${environment}, ${JSON.stringify(positions)}::jsonb)
+    on conflict (platform_id, environment) do update set positions = excluded.positions`)
+}
