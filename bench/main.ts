@@ -18,8 +18,9 @@ const VISIBLE_MS_MAX = 2_000
 /** A machine at five times its load then has the api ready within 5 s of a restart. */
 const START_CPU_MS_MAX = 1_000
 
-const startGateway = (setup: Setup): Promise<Running> =>
+const startGateway = (setup: Setup, settings: Readonly<Record<string, string>>): Promise<Running> =>
   startModule('ingest/main', {
+    ...settings,
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
@@ -30,11 +31,14 @@ const startGateway = (setup: Setup): Promise<Running> =>
   })
 
 /** Runs `work` beside servers of its own, so that nothing that was sent before is still being worked off. */
-async function withServers(work: (setup: Setup, gateway: Running) => Promise<Measured>): Promise<Measured> {
+async function withServers(
+  work: (setup: Setup, gateway: Running) => Promise<Measured>,
+  { unsynced = false }: { readonly unsynced?: boolean } = {},
+): Promise<Measured> {
   console.log('starting servers')
-  const setup = await setUp()
+  const setup = await setUp({ unsynced })
   try {
-    const gateway = await startGateway(setup)
+    const gateway = await startGateway(setup, unsynced ? { DURABILITY: 'local' } : {})
     try {
       return await work(setup, gateway)
     } finally {
@@ -45,24 +49,30 @@ async function withServers(work: (setup: Setup, gateway: Running) => Promise<Mea
   }
 }
 
+/** The gateway beside its limits; `how` says how it was measured. */
+async function acceptedEvents(setup: Setup, gateway: Running, how = '') {
+  const bare = await startModule('bench/limits/bare-http', {})
+  try {
+    return [
+      await measure(`single events accepted${how}`, 0.45, () => singleTurn(setup, gateway, bare)),
+      await measure(`batches of 50 accepted${how}`, 0.3, () => batchTurn(setup, gateway)),
+    ]
+  } finally {
+    await bare.stop()
+  }
+}
+
 const ingest = (): Promise<Measured> =>
   withServers(async (setup, gateway) => {
-    const bare = await startModule('bench/limits/bare-http', {})
-    try {
-      const rows = [
-        await measure('single events accepted', 0.45, () => singleTurn(setup, gateway, bare)),
-        await measure('batches of 50 accepted', 0.3, () => batchTurn(setup, gateway)),
-      ]
-      const memory = {
-        name: 'gateway memory, peak',
-        value: peakMemoryMiB(gateway.pid),
-        unit: 'MiB',
-        most: GATEWAY_MIB_MAX,
-      }
-      return { rows, bounds: [memory] }
-    } finally {
-      await bare.stop()
-    }
+    const rows = await acceptedEvents(setup, gateway)
+    const value = peakMemoryMiB(gateway.pid)
+    return { rows, bounds: [{ name: 'gateway memory, peak', value, unit: 'MiB', most: GATEWAY_MIB_MAX }] }
+  })
+
+/** What to set beside a system that does not sync before it acknowledges. */
+const unsynced = (): Promise<Measured> =>
+  withServers(async (setup, gateway) => ({ rows: await acceptedEvents(setup, gateway, ', broker not syncing') }), {
+    unsynced: true,
   })
 
 /** As withServers, with ClickHouse and an aggregator. */
@@ -184,6 +194,7 @@ const predictions = async (): Promise<Measured> => {
 
 const MEASURES: Readonly<Record<string, () => Promise<Measured>>> = {
   ingest,
+  unsynced,
   readable,
   visible,
   month,

@@ -39,8 +39,11 @@ const startWatched: typeof startPostgres = options =>
   startPostgres({ ...options, ...(process.env['BENCH_STATEMENTS'] === '1' ? { settings: COUNT_STATEMENTS } : {}) })
 const COUNT_STATEMENTS = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track_planning': 'on' }
 
-/** Takes BENCH_DATABASE_URL and BENCH_NATS_URL, or starts servers of its own in a temporary folder. */
-export async function setUp(): Promise<Setup> {
+/**
+ * Takes BENCH_DATABASE_URL and BENCH_NATS_URL, or starts servers of its own in a temporary folder. `unsynced`: with a broker of its own that
+ * does not sync before it acknowledges.
+ */
+export async function setUp({ unsynced = false }: { readonly unsynced?: boolean } = {}): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   // PostgreSQL runs as another user when we are root, and must get through to its own folder.
   chmodSync(folder, 0o711)
@@ -56,7 +59,9 @@ export async function setUp(): Promise<Setup> {
   }
   try {
     const databaseUrl = process.env['BENCH_DATABASE_URL'] ?? (await own(startWatched, 'postgres'))
-    const natsUrl = process.env['BENCH_NATS_URL'] ?? (await own(startNats, 'nats'))
+    const natsUrl = unsynced
+      ? await own(options => startNats({ ...options, unsynced }), 'nats')
+      : (process.env['BENCH_NATS_URL'] ?? (await own(startNats, 'nats')))
     await migrate(databaseUrl)
     await prepareJobSchema(databaseUrl)
     await prepareTestLogins(databaseUrl)

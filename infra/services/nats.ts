@@ -86,13 +86,17 @@ export async function startNats({
   log,
   signal,
   storeBytesMax,
+  unsynced = false,
 }: ServiceOptions & {
-  /** What the streams may hold at most; without it, what the disk holds. */ storeBytesMax?: number
+  /** What the streams may hold at most; without it, what the disk holds. */
+  storeBytesMax?: number
+  /** Syncs every two minutes instead of before each ack, for a benchmark beside systems that do not sync. */
+  unsynced?: boolean
 }): Promise<NatsService> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const binary = await findNatsServer(log)
   const version = await natsVersion(binary)
-  const syncAlways = supportsSyncAlways(version)
+  const syncAlways = !unsynced && supportsSyncAlways(version)
   const configFile = join(dataDir, 'nats.conf')
   const password = secretIn(join(dataDir, 'password'))
   const monitor = monitorPort === undefined ? undefined : { port: monitorPort, secret: monitorSecret(dataDir) }
