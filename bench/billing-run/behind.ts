@@ -25,7 +25,7 @@ const CUSTOMERS = 1_000
 const SECONDS = 240
 const EVENTS_PER_SECOND = 5_000
 const BATCH = 50
-/** From when on invoices must follow: the first look of a tenant comes within a minute. */
+/** From when on invoices must follow: the first check of a tenant comes within a minute. */
 const SETTLE_MS = 120_000
 const POLL_MS = 200
 const DAY_MS = 86_400_000
@@ -93,7 +93,7 @@ try {
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
   console.log(
     `${Math.round(sent.events / sent.seconds)} events a second of all customers: the invoice that is furthest behind is so by ${at(0.5)} s at the ` +
-      `median of ${sorted.length} looks, ${at(0.9)} s in nine of ten, ${at(1)} s at most`,
+      `median of ${sorted.length} samples, ${at(0.9)} s in nine of ten, ${at(1)} s at most`,
   )
   console.log(`cores in use: ${shares.join(', ')}`)
 } finally {

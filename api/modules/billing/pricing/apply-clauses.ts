@@ -52,10 +52,7 @@ export function withClauses(
     window.arrears === null && all !== NO_CLAUSES
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
-  const chargesAhead = isAhead(
-    rated.map(({ charge }) => charge),
-    window,
-  )
+  const chargesAhead = isAhead(rated.map(({ charge }) => charge))
   const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }

@@ -144,14 +144,17 @@ describe('on which invoices a coupon counts', () => {
   })
 
   test.each([
-    ['that began in the collected period is for what it charges ahead', '2026-02-05T00:00:00Z', []],
-    ['that begins after it is for what it collects', '2026-03-05T00:00:00Z', ['-20.00']],
-  ])('an invoice of no seats of a schedule %s', (_name, change, expected) => {
-    const forty = coupon({ duration: { type: 'PERIOD', period: { type: 'DAY', value: 33 } } })
-    const schedules = [{ end_at: change, coupons: [forty] }, { start_at: change }]
-    const [, , ofFebruary] = exampleInvoices(exampleInputs({ start: START, items, schedules }), 4)
-    expect(discounts(ofFebruary ? [ofFebruary] : [])).toEqual([expected])
-  })
+    ['in the collected period', '2026-02-05T00:00:00Z', '-2.86'],
+    ['after it', '2026-03-05T00:00:00Z', '-20.00'],
+  ])(
+    'an invoice that charges no seats ahead is for what it collects, where their schedule begins %s',
+    (_name, change, expected) => {
+      const forty = coupon({ duration: { type: 'PERIOD', period: { type: 'DAY', value: 33 } } })
+      const schedules = [{ end_at: change, coupons: [forty] }, { start_at: change }]
+      const [, , ofFebruary] = exampleInvoices(exampleInputs({ start: START, items, schedules }), 4)
+      expect(discounts(ofFebruary ? [ofFebruary] : [])).toEqual([[expected]])
+    },
+  )
 
   test('one for one invoice, of a schedule added in a period that was charged ahead already, counts on the next invoice', () => {
     const change = '2026-01-15T00:00:00Z'

@@ -70,7 +70,7 @@ type Invoice = {
 
 function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
   const { terms, clauses, exchangeOf, eachPeriod } = of
-  const chargesAhead = isAhead(charges, window)
+  const chargesAhead = isAhead(charges)
   const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead }).filter(
     ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
   )

@@ -42,9 +42,9 @@ export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingC
 const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
   chargesAhead && window.advance ? window.advance : periodOf(window)
 
-/** Whether the invoice charges something ahead. */
-export const isAhead = (charges: readonly Charge[], window: InvoiceWindow): boolean =>
-  charges.some(charge => charge.inAdvance && isChargedBy(charge, window))
+/** Whether the invoice charges something ahead, which a price of no seats does not. */
+export const isAhead = (charges: readonly Charge[]): boolean =>
+  charges.some(charge => charge.inAdvance && !isOfNoSeats(charge))
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
@@ -67,7 +67,7 @@ export function couponsOfInvoice(
   inputs: BillingInputs,
   { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window' | 'billed'>,
 ): CouponOfInvoice[] {
-  const chargesAhead = isAhead(chargesOf(terms, window, billed), window)
+  const chargesAhead = isAhead(chargesOf(terms, window, billed))
   return inputs.schedules.flatMap(schedule =>
     (schedule.coupons ?? []).map(coupon => {
       const { type, period } = coupon.duration

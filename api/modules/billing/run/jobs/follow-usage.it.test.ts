@@ -7,7 +7,7 @@ import { type Billed, billedSubscription, succeed } from '../../testing/billed-s
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import { runGroup } from '../group/run-group.ts'
 import { followUsage } from '../state/followed-usage.ts'
-import { followJobs, nextLookMs } from './follow-usage.ts'
+import { followJobs, nextCheckMs } from './follow-usage.ts'
 
 const NOW = Date.parse('2026-03-20T00:00:00Z')
 let api: ApiHarness
@@ -103,11 +103,11 @@ test.each([
   { due: 4_000, ms: 30_000 },
   { due: 8_000, ms: 10_000 },
   { due: 1_000_000, ms: 10_000 },
-])('with $due due, the next look comes after $ms ms', ({ due, ms }) => {
-  expect(nextLookMs(due)).toBe(ms)
+])('with $due due, the next check comes after $ms ms', ({ due, ms }) => {
+  expect(nextCheckMs(due)).toBe(ms)
 })
 
-test('usage that comes while a subscription is billed, and is looked at meanwhile, makes it due again', async () => {
+test('usage that comes while a subscription is billed, and is checked for meanwhile, makes it due again', async () => {
   api.clock.set(NOW)
   const [touched, other] = [await waiting(), await waiting()]
   await follow([70])
@@ -119,7 +119,7 @@ test('usage that comes while a subscription is billed, and is looked at meanwhil
     ...NO_USAGE,
     positions: async () => [70],
     touchedCustomers: async (_tenant: unknown, since: readonly number[]) => (since[0] === 70 ? keys : []),
-    // Both are due, so this look leaves them as they are.
+    // Both are due, so this check leaves them as they are.
     upToDateUntil: async () => {
       expect(await follow([75], keys)).toMatchObject({ woken: 0 })
       return api.clock.now()
@@ -129,13 +129,13 @@ test('usage that comes while a subscription is billed, and is looked at meanwhil
   expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['DONE', 'DONE'])
   expect(outcomes.get(touched.subscriptionId)).toMatchObject({ run: { nextBillingAt: NOW } })
   expect(await Promise.all([touched, other].map(isDue))).toEqual([true, false])
-  // Usage that no look has seen yet is left to the next.
+  // Usage that no check has seen yet is left to the next.
   const unseen = { ...usage, positions: async () => [75], upToDateUntil: async () => api.clock.now() }
   await runGroup({ database: api.database, usage: unseen }, tenant.tenant, ids)
   expect(await isDue(touched)).toBe(false)
 })
 
-test('each look queues the next one, and the search begins only where none waits', async () => {
+test('each check queues the next one, and the search begins only where none waits', async () => {
   api.clock.set(Date.now())
   await api.sql('update pricing_plan_subscriptions set next_billing_at = null')
   await worker.takeQueued()
@@ -147,11 +147,11 @@ test('each look queues the next one, and the search begins only where none waits
     api.sql("select key, run_at from graphile_worker.jobs where task_identifier = 'follow-usage-of-tenant'")
   const deps = { ...worker.deps, usage: { ...NO_USAGE, positions: async () => [1] } }
   const { platformId: platform_id, environment } = tenant.tenant
-  const look = () => runJob(followJobs, 'follow-usage-of-tenant', deps, { platform_id, environment })
+  const check = () => runJob(followJobs, 'follow-usage-of-tenant', deps, { platform_id, environment })
 
   await runJob(followJobs, 'follow-usage', deps)
   expect(await queued()).toMatchObject([{ key: `follow-usage-of-tenant:${platform_id}:${environment}` }])
-  await look()
+  await check()
   const [next] = await queued()
   expect(Number(next?.['run_at'])).toBeGreaterThan(Date.now() + 30_000)
   // Not brought forward by the search.
@@ -162,9 +162,9 @@ test('each look queues the next one, and the search begins only where none waits
   await runJob(followJobs, 'follow-usage', deps)
   const [repeated] = await queued()
   expect(Number(repeated?.['run_at'])).toBeLessThan(Date.now() + 30_000)
-  // Where nothing will be billed, looking ends.
+  // Where nothing will be billed, checking ends.
   await worker.takeQueued()
   await setNext(null)
-  await look()
+  await check()
   expect(await queued()).toEqual([])
 })

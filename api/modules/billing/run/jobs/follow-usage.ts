@@ -9,20 +9,20 @@ import { type FollowDeps, followUsage } from '../state/followed-usage.ts'
 import { billingBacklog } from './billing-backlog.ts'
 import { queueGroups } from './group-jobs.ts'
 
-/** An invoice is at most a minute behind its usage: so long after one look comes the next, less what computing invoices takes. */
-const LOOK_MS = 50_000
-const LOOK_MS_LEAST = 10_000
+/** An invoice is at most a minute behind its usage: so long after one check for usage comes the next, less what computing invoices takes. */
+const CHECK_MS = 50_000
+const CHECK_MS_LEAST = 10_000
 /** What one worker needs for an invoice on two cores, at most. */
 const INVOICE_MS = 5
 
-/** When to look again while so many subscriptions are due. */
-export const nextLookMs = (due: number): number => Math.max(LOOK_MS_LEAST, LOOK_MS - due * INVOICE_MS)
+/** When to check again while so many subscriptions are due. */
+export const nextCheckMs = (due: number): number => Math.max(CHECK_MS_LEAST, CHECK_MS - due * INVOICE_MS)
 
 type JobDeps = FollowDeps & { /** In the role millrace_worker. */ readonly system: Database }
 
 const FOLLOW_TENANT = { name: 'follow-usage-of-tenant' }
 
-/** Queues the next look of a tenant, where any subscription may have invoices then. */
+/** Queues the next check of a tenant, where any subscription may have invoices then. */
 async function queueNext(tx: SystemTransaction, payload: TenantPayload, now: Instant): Promise<void> {
   const isOfTenant = sql`s.platform_id = ${payload.platform_id} and s.environment = ${payload.environment}`
   const { rows } = await tx.execute(
@@ -30,14 +30,14 @@ async function queueNext(tx: SystemTransaction, payload: TenantPayload, now: Ins
   )
   if (rows.length === 0) return
   const { due } = await billingBacklog(tx, now, isOfTenant)
-  await queueTenants(tx, FOLLOW_TENANT, [{ ...payload, ready_at: formatInstant(instantOf(now + nextLookMs(due))) }])
+  await queueTenants(tx, FOLLOW_TENANT, [{ ...payload, ready_at: formatInstant(instantOf(now + nextCheckMs(due))) }])
 }
 
 export const followJobs = [
   defineJob<JobDeps>({
     name: 'follow-usage',
     class: 'short',
-    // Each look queues the next one; this begins, and repeats at once what failed.
+    // Each check queues the next one; this begins, and repeats at once what failed.
     every: '* * * * *',
     rights: { pricing_plan_subscriptions: ['select'] },
     run: ({ system }) =>

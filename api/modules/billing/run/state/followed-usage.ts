@@ -1,4 +1,4 @@
-// Up to where the log was looked at for whose invoices move, and what becomes due of it.
+// Up to where the log was checked for whose invoices move, and what becomes due of it.
 import { and, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../../shared/database/any-of.ts'
 import {

@@ -16,6 +16,8 @@ export type Entry = {
   readonly parts: readonly Part[]
   /** Of late usage: what was billed of the period before, and null of anything else. */
   readonly before: number | null
+  /** Of no seats. */
+  readonly isEmpty: boolean
   /** Of no seats, as an earlier invoice had it: no coupon counts it, but the minimum may have grown. */
   readonly isAgain: boolean
 }

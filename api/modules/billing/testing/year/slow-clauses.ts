@@ -78,7 +78,7 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
     if (charges.some(each => each.phase.id === phase.id) && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
-  const paysAhead = ahead > cutoff && charges.some(({ price }) => price.inAdvance)
+  const paysAhead = ahead > cutoff && charges.some(({ price, isEmpty }) => price.inAdvance && !isEmpty)
   const paid = paysAhead ? cutoff : (from ?? cutoff)
   const paidDay = dayOf(paid, story.zone)
   const lastDay = laterBy(begins, coupon.lasts)

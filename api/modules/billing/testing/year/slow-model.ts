@@ -144,7 +144,7 @@ class Invoice {
       }
     }
     if (due.length === 0) return
-    this.entry(phase, price, period, due, isEmpty && this.books.empty.has(key))
+    this.entry(phase, price, period, due, { isEmpty, isAgain: isEmpty && this.books.empty.has(key) })
     if (isEmpty) this.books.empty.add(key)
   }
 
@@ -207,10 +207,10 @@ class Invoice {
     price: Price,
     period: Period,
     parts: readonly { readonly span: Span; readonly cents: number }[],
-    isAgain = false,
+    of: Pick<Entry, 'isEmpty' | 'isAgain'> = { isEmpty: false, isAgain: false },
   ): void {
     const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span) }))
-    this.entries.push({ phase, price, period, parts: charged, before: null, isAgain })
+    this.entries.push({ phase, price, period, parts: charged, before: null, ...of })
   }
 
   /** What has arrived by now of what was used in a time. */
@@ -253,6 +253,7 @@ class Invoice {
         period,
         parts: [{ span: period, days: [], cents: value - before }],
         before,
+        isEmpty: false,
         isAgain: false,
       })
     }
