@@ -13,3 +13,9 @@ export async function noticesOf(api: Pick<ApiHarness, 'sql'>, objectId: unknown)
   )
   return rows.map(row => ({ ...row, ...bodyOf(row as StoredBody) }))
 }
+
+/** The types of the notices of one resource, in the order they were written. */
+export async function noticeTypesOf(api: Pick<ApiHarness, 'sql'>, objectId: unknown): Promise<string[]> {
+  const rows = await api.sql('select type from outbox where object_id = $1 order by seq', [objectId])
+  return rows.map(({ type }) => type)
+}

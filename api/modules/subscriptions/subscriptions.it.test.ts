@@ -1,8 +1,10 @@
 // Subscriptions against a real database: what is accepted, what is refused and why, and what calls at once leave behind.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiHarness, TestTenant } from '../../testing/harness.ts'
+import { noticeTypesOf } from '../../testing/notices.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../parties/customers/resource.ts'
+import { refusal } from './testing/refusal.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -22,9 +24,6 @@ afterAll(() => stop())
 
 const PATH = '/v1/pricing-plan-subscriptions'
 const NOW = Date.parse('2026-03-11T10:00:00Z')
-const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
-const events = async (objectId: string): Promise<string[]> =>
-  (await api.sql('select type from outbox where object_id = $1 order by seq', [objectId])).map(row => row['type'])
 
 describe('create', () => {
   test('fills what was left out from the platform and shows no internal column', async () => {
@@ -169,7 +168,7 @@ describe('activation', () => {
     const activate = () => tenant.call('PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
     const answers = await Promise.all([activate(), activate(), activate()])
     expect(answers.map(({ status, body }) => [status, body['status']])).toEqual(Array(3).fill([200, 'ACTIVE']))
-    const types = await events(id)
+    const types = await noticeTypesOf(api, id)
     expect(types.filter(type => type.endsWith('.UPDATED'))).toHaveLength(1)
     expect(types.filter(type => type.endsWith('.ACTIVATED'))).toHaveLength(1)
   })
@@ -211,8 +210,11 @@ describe('deletion and archiving', () => {
     await succeed(tenant, 'DELETE', `${PATH}/${id}`)
     expect((await tenant.call('GET', `/v1/pricing-plan-schedules/${schedule}`)).status).toBe(404)
     expect((await tenant.call('GET', `${PATH}/${id}`)).status).toBe(404)
-    expect(await events(schedule)).toEqual(['PRICING_PLAN_SCHEDULE.CREATED', 'PRICING_PLAN_SCHEDULE.DELETED'])
-    expect((await events(id)).at(-1)).toBe('PRICING_PLAN_SUBSCRIPTION.DELETED')
+    expect(await noticeTypesOf(api, schedule)).toEqual([
+      'PRICING_PLAN_SCHEDULE.CREATED',
+      'PRICING_PLAN_SCHEDULE.DELETED',
+    ])
+    expect((await noticeTypesOf(api, id)).at(-1)).toBe('PRICING_PLAN_SUBSCRIPTION.DELETED')
   })
 
   test('an ACTIVE one is neither deleted nor archived, a cancelled one is archived once it has been billed', async () => {

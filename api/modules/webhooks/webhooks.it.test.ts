@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outboundPolicy } from '../../../shared/outbound/judge-url.ts'
+import { refusal } from '../../testing/catalog.ts'
 import { webhookDeps } from '../../testing/ground.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import { noticesOf } from '../../testing/notices.ts'
@@ -33,7 +34,6 @@ const create = (more: object = {}) =>
     ...more,
   })
 const patch = (id: string, body: object) => tenant.call('PATCH', `/v1/webhooks/${id}`, body)
-const refusal = ({ status: code, body }: { status: number; body: Row }) => [code, body['code'], body['field']]
 const lastReceived = () => {
   const last = receiver.received.at(-1)
   if (!last) throw new Error('nothing was received')

@@ -61,63 +61,37 @@ async function billedMonths(billed: Billed): Promise<Month[]> {
 }
 
 // A day has 24 tokens and 0.024; 1,000.00 each.
-describe.each<[string, string, { before: string; start: string; end: string; months: Month[] }]>([
+describe.each<[zone: string, season: string, first: Month, second: Month]>([
   [
     'Europe/Amsterdam',
     'spring',
-    {
-      before: '2026-02-28T20:00:00Z',
-      start: '2026-02-28T23:00:00Z',
-      end: '2026-04-30T22:00:00Z',
-      months: [
-        // 31 days less an hour, and 30 days.
-        ['2026-02-28T23:00:00Z', '2026-03-31T22:00:00Z', '743743.00', '31.00'],
-        ['2026-03-31T22:00:00Z', '2026-04-30T22:00:00Z', '720720.00', '31.00'],
-      ],
-    },
+    // 31 days less an hour, and 30 days.
+    ['2026-02-28T23:00:00Z', '2026-03-31T22:00:00Z', '743743.00', '31.00'],
+    ['2026-03-31T22:00:00Z', '2026-04-30T22:00:00Z', '720720.00', '31.00'],
   ],
   [
     'Europe/Amsterdam',
     'autumn',
-    {
-      before: '2026-09-30T20:00:00Z',
-      start: '2026-09-30T22:00:00Z',
-      end: '2026-11-30T23:00:00Z',
-      months: [
-        ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z', '745745.00', '31.00'],
-        ['2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z', '720720.00', '31.00'],
-      ],
-    },
+    ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z', '745745.00', '31.00'],
+    ['2026-10-31T23:00:00Z', '2026-11-30T23:00:00Z', '720720.00', '31.00'],
   ],
   [
     'America/New_York',
     'spring',
-    {
-      before: '2026-03-01T02:00:00Z',
-      start: '2026-03-01T05:00:00Z',
-      end: '2026-05-01T04:00:00Z',
-      months: [
-        ['2026-03-01T05:00:00Z', '2026-04-01T04:00:00Z', '743743.00', '31.00'],
-        ['2026-04-01T04:00:00Z', '2026-05-01T04:00:00Z', '720720.00', '31.00'],
-      ],
-    },
+    ['2026-03-01T05:00:00Z', '2026-04-01T04:00:00Z', '743743.00', '31.00'],
+    ['2026-04-01T04:00:00Z', '2026-05-01T04:00:00Z', '720720.00', '31.00'],
   ],
   [
     'America/New_York',
     'autumn',
-    {
-      before: '2026-10-01T02:00:00Z',
-      start: '2026-10-01T04:00:00Z',
-      end: '2026-12-01T05:00:00Z',
-      months: [
-        // Clocks go back on 1 November, in the first hours of the month.
-        ['2026-10-01T04:00:00Z', '2026-11-01T04:00:00Z', '744744.00', '31.00'],
-        ['2026-11-01T04:00:00Z', '2026-12-01T05:00:00Z', '721721.00', '31.00'],
-      ],
-    },
+    // Clocks go back on 1 November, in the first hours of the month.
+    ['2026-10-01T04:00:00Z', '2026-11-01T04:00:00Z', '744744.00', '31.00'],
+    ['2026-11-01T04:00:00Z', '2026-12-01T05:00:00Z', '721721.00', '31.00'],
   ],
-])('%s in %s', (timezone, _season, { before, start, end, months }) => {
+])('%s in %s', (timezone, _season, first, second) => {
   test('each month has the usage of its hours, and a whole fee', async () => {
+    const months = [first, second]
+    const [[start], [, end]] = [first, second]
     rig.api.clock.set(ms(start))
     const billed = await billedSubscription(rig.tenant, {
       start_at: start,
@@ -129,7 +103,8 @@ describe.each<[string, string, { before: string; start: string; end: string; mon
     const { subscriptionId } = billed
     await succeed(rig.tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscriptionId}`, { status: 'ACTIVE' })
     rig.api.clock.set(ms(end))
-    await useHourly(billed, ms(before), ms(end) + 2 * HOUR)
+    // Also a little before and after, which is on neither.
+    await useHourly(billed, ms(start) - 3 * HOUR, ms(end) + 2 * HOUR)
 
     // The months are DRAFT by then, of single events.
     for (const [, cutoff] of months) {

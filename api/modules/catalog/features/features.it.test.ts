@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogOf, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticeTypesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../../subscriptions/testing/seed-subscription.ts'
 import { meterPropertyResource } from '../meters/meter-property.ts'
@@ -59,8 +60,7 @@ test('are created, found by id and reference, listed, changed, put and deleted, 
   expect(refusal(await a.call('POST', PATH, body))).toEqual([409, 'RESOURCE_ALREADY_EXISTS', 'reference'])
   await succeed(a, 'DELETE', `${PATH}/${id}`)
   expect((await a.call('GET', `${PATH}/${id}`)).status).toBe(404)
-  const events = await api.sql('select type from outbox where object_id = $1 order by seq', [id])
-  expect(events.map(event => event['type'])).toEqual(
+  expect(await noticeTypesOf(api, id)).toEqual(
     ['CREATED', 'UPDATED', 'UPDATED', 'DELETED'].map(action => `FEATURE.${action}`),
   )
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticeTypesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { pricingPlanResource } from './pricing-plan.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
@@ -58,8 +59,7 @@ describe('versions', () => {
     expect([active.status, active.body['status']]).toEqual([200, 'ACTIVE'])
     const third = await put()
     expect([third.status, third.body['version']]).toEqual([201, 3])
-    const events = await api.sql('select type from outbox where object_id = $1 order by seq', [made.body['id']])
-    expect(events.map(event => event['type'])).toEqual(
+    expect(await noticeTypesOf(api, made.body['id'])).toEqual(
       ['CREATED', 'UPDATED'].map(type => `PRICING_PLAN_VERSION.${type}`),
     )
   })
@@ -185,8 +185,7 @@ describe('versions', () => {
     const { version, answer } = await catalog.draft()
     expect((await a.call('DELETE', `/v1/pricing-plan-versions/${version['id']}`)).status).toBe(200)
     expect((await a.call('GET', `/v1/pricings/${answer.body['id']}`)).status).toBe(404)
-    const events = await api.sql('select type from outbox where object_id = $1 order by seq', [answer.body['id']])
-    expect(events.map(event => event['type'])).toEqual(['PRICING.CREATED', 'PRICING.DELETED'])
+    expect(await noticeTypesOf(api, answer.body['id'])).toEqual(['PRICING.CREATED', 'PRICING.DELETED'])
     const live = await catalog.activeVersion()
     const refused = await a.call('DELETE', `/v1/pricing-plan-versions/${live.version['id']}`)
     expect(refusal(refused)).toEqual([409, 'COULD_NOT_DELETE_RESOURCE', 'status'])

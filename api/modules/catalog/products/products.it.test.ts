@@ -1,6 +1,8 @@
 // The rules of categories, products and product items (semantics 0.6, 2), through the api.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticeTypesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { meterValueCalculationResource } from '../meters/meter-value-calculation.ts'
 import { pricingResource } from '../pricing-plans/pricing.ts'
@@ -15,9 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => api?.close())
 
-const refusal = (answer: { status: number; body: Row }) => [answer.status, answer.body['code'], answer.body['field']]
-const eventsOf = async (id: unknown) =>
-  (await api.sql('select type from outbox where object_id = $1 order by seq', [id])).map(event => event['type'])
+const eventsOf = (id: unknown) => noticeTypesOf(api, id)
 
 async function product(over: object = {}): Promise<Row> {
   const answer = await a.call('POST', '/v1/products', { name: a.seed.unique('Product'), ...over })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticeTypesOf } from '../../../testing/notices.ts'
 import { fileProcessingSettingsResource } from './file-processing-settings.ts'
 
 let api: ApiHarness
@@ -100,8 +101,7 @@ describe('file processing settings', () => {
       meter_data: { customer_reference_mapping: { column: 'c' } },
     })
     expect(changed.body['meter_data'].mappings).toEqual(made['meter_data'].mappings)
-    const events = await api.sql('select type from outbox where object_id = $1 order by seq', [made['id']])
-    expect(events.map(event => event['type'])).toEqual([
+    expect(await noticeTypesOf(api, made['id'])).toEqual([
       'FILE_PROCESSING_SETTINGS.CREATED',
       'FILE_PROCESSING_SETTINGS.UPDATED',
     ])

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CURRENCY_LIST } from '../../../../shared/codes/iso-codes.ts'
+import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -16,8 +17,6 @@ beforeAll(async () => {
   url = `/v1/platforms/${a.tenant.platformId}`
 })
 afterAll(() => api?.close())
-
-const refusal = (answer: { status: number; body: Row }) => [answer.status, answer.body['code'], answer.body['field']]
 
 describe('the platform', () => {
   test('lists the currencies that it can bill in', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOutboundRequest } from '../../../../shared/outbound/outbound-request.ts'
 import { instantOf } from '../../../../shared/time.ts'
+import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
@@ -25,7 +26,6 @@ afterAll(async () => {
 })
 
 const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))
-const refusal = (answer: { status: number; body: Row }) => [answer.status, answer.body['code'], answer.body['field']]
 const UNPROVEN = 'The form is right; no authority was asked whether the id exists.'
 
 async function organizationOf(id: string, patch: Row): Promise<Row> {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant } from '../../../../shared/database/database.ts'
 import { lockOne } from '../../../resource/store.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { noticeTypesOf } from '../../../testing/notices.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 import { makeActiveSubscription, makeSchedule, makeSubscription, succeed } from '../testing/seed-subscription.ts'
@@ -85,9 +86,7 @@ test('NOW cancels at once, is due for billing, and cannot be taken back', async 
     const { status, body } = await cancel(id, { type })
     expect([status, body['code'], body['field']]).toEqual([400, 'INVALID_OPERATION', field])
   }
-  const types = (await api.sql('select type from outbox where object_id = $1 order by seq', [id])).map(
-    row => row['type'],
-  )
+  const types = await noticeTypesOf(api, id)
   expect(types.slice(-2)).toEqual(['PRICING_PLAN_SUBSCRIPTION.UPDATED', 'PRICING_PLAN_SUBSCRIPTION.CANCELLED'])
   const schedule = { pricing_plan_subscription_id: id, pricing_plan_version_id: 'x', start_at: '2026-06-01T00:00:00Z' }
   expect((await tenant.call('POST', '/v1/pricing-plan-schedules', schedule)).status).toBe(404)

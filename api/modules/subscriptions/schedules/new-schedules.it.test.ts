@@ -1,6 +1,7 @@
 // New schedules against a real database: what they are made of, what is refused, and which version they sell.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TestTenant } from '../../../testing/harness.ts'
+import { refusal } from '../testing/refusal.ts'
 import { SCHEDULES, type SchedulesOf, schedulesOf } from '../testing/schedules-of.ts'
 import { succeed } from '../testing/seed-subscription.ts'
 import { startAt } from '../testing/start-at.ts'
@@ -12,7 +13,6 @@ beforeAll(async () => {
 })
 afterAll(() => stop())
 
-const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
 let subscription: string
 let version: string
 let post: SchedulesOf['post']

@@ -7,6 +7,7 @@ import { lockOne } from '../../../resource/store.ts'
 import type { ApiHarness, TestTenant } from '../../../testing/harness.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { refusal } from '../testing/refusal.ts'
 import { SCHEDULES, type SchedulesOf, schedulesOf } from '../testing/schedules-of.ts'
 import { makeActiveSubscription, makeSchedule, makeVersion, succeed } from '../testing/seed-subscription.ts'
 import { startAt } from '../testing/start-at.ts'
@@ -19,7 +20,6 @@ beforeAll(async () => {
 })
 afterAll(() => stop())
 
-const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
 let subscription: string
 let version: string
 let post: SchedulesOf['post']

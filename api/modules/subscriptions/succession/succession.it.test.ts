@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
+import { refusal } from '../testing/refusal.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
 
 let api: ApiHarness
@@ -19,7 +20,6 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 const PATH = '/v1/pricing-plan-schedules'
-const refusal = (field: string, code = 'INVALID_FIELD') => expect.objectContaining({ code, field })
 /** A subscription with one schedule, and that schedule. */
 async function scheduled(more: Record<string, unknown> = {}, activate = true) {
   const subscription = await makeSubscription(tenant)

@@ -19,6 +19,10 @@ type Terms = {
 /** What it shows, the terms, and each period with its amount. */
 export type PeriodCase = readonly [string, Terms, readonly string[]]
 
+/** Whole periods one after another: each from a day to the next one, all of one amount. */
+export const inTurn = (amount: string, ...days: readonly string[]): string[] =>
+  days.slice(1).map((day, index) => `${days[index]}..${day} ${amount}`)
+
 const lengthOf = (text: string): PeriodLength => {
   const [type, value] = text.split(' ')
   return { type, value: Number(value) } as PeriodLength

@@ -1,98 +1,37 @@
 // Periods over changes of the clocks, prices for other periods than the one billed, and prices in advance (semantics 4.4), worked out apart
 // from the code with a calendar and fractions.
-import { testPeriods } from './period-cases.ts'
+import { inTurn, type PeriodCase, testPeriods } from './period-cases.ts'
+
+/** By zone: when 8 March, 21 October and 6 November 2026 begin there. East of Greenwich that is the day before in UTC. */
+const ZONES = [
+  ['Europe/Amsterdam', '2026-03-07T23:00:00Z', '2026-10-20T22:00:00Z', '2026-11-05T23:00:00Z'],
+  ['America/New_York', '2026-03-08T05:00:00Z', '2026-10-21T04:00:00Z', '2026-11-06T05:00:00Z'],
+  ['Australia/Sydney', '2026-03-07T13:00:00Z', '2026-10-20T13:00:00Z', '2026-11-05T13:00:00Z'],
+  ['Asia/Kolkata', '2026-03-07T18:30:00Z', '2026-10-20T18:30:00Z', '2026-11-05T18:30:00Z'],
+  ['Pacific/Auckland', '2026-03-07T11:00:00Z', '2026-10-20T11:00:00Z', '2026-11-05T11:00:00Z'],
+  ['America/Sao_Paulo', '2026-03-08T03:00:00Z', '2026-10-21T03:00:00Z', '2026-11-06T03:00:00Z'],
+] as const
+const EAST = {
+  months: ['2026-03-07..2026-03-31 240.00', '2026-03-31..2026-04-30 310.00', '2026-04-30..2026-05-31 310.00'],
+  weeks: ['2026-10-20..2026-10-27 70.00', '2026-10-27..2026-11-03 70.00', '2026-11-03..2026-11-05 20.00'],
+}
+const WEST = {
+  months: ['2026-03-08..2026-04-01 240.00', '2026-04-01..2026-05-01 310.00', '2026-05-01..2026-06-01 310.00'],
+  weeks: ['2026-10-21..2026-10-28 70.00', '2026-10-28..2026-11-04 70.00', '2026-11-04..2026-11-06 20.00'],
+}
 
 testPeriods([
-  [
-    'calendar months over clock changes in Europe/Amsterdam',
-    { start: '2026-03-07T23:00:00Z', zone: 'Europe/Amsterdam', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-07..2026-03-31 240.00', '2026-03-31..2026-04-30 310.00', '2026-04-30..2026-05-31 310.00'],
-  ],
-  [
-    'weeks over clock changes in Europe/Amsterdam',
-    {
-      start: '2026-10-20T22:00:00Z',
-      end: '2026-11-05T23:00:00Z',
-      zone: 'Europe/Amsterdam',
-      every: 'WEEK 1',
-      fee: '70',
-    },
-    ['2026-10-20..2026-10-27 70.00', '2026-10-27..2026-11-03 70.00', '2026-11-03..2026-11-05 20.00'],
-  ],
-  [
-    'calendar months over clock changes in America/New_York',
-    { start: '2026-03-08T05:00:00Z', zone: 'America/New_York', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-08..2026-04-01 240.00', '2026-04-01..2026-05-01 310.00', '2026-05-01..2026-06-01 310.00'],
-  ],
-  [
-    'weeks over clock changes in America/New_York',
-    {
-      start: '2026-10-21T04:00:00Z',
-      end: '2026-11-06T05:00:00Z',
-      zone: 'America/New_York',
-      every: 'WEEK 1',
-      fee: '70',
-    },
-    ['2026-10-21..2026-10-28 70.00', '2026-10-28..2026-11-04 70.00', '2026-11-04..2026-11-06 20.00'],
-  ],
-  [
-    'calendar months over clock changes in Australia/Sydney',
-    { start: '2026-03-07T13:00:00Z', zone: 'Australia/Sydney', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-07..2026-03-31 240.00', '2026-03-31..2026-04-30 310.00', '2026-04-30..2026-05-31 310.00'],
-  ],
-  [
-    'weeks over clock changes in Australia/Sydney',
-    {
-      start: '2026-10-20T13:00:00Z',
-      end: '2026-11-05T13:00:00Z',
-      zone: 'Australia/Sydney',
-      every: 'WEEK 1',
-      fee: '70',
-    },
-    ['2026-10-20..2026-10-27 70.00', '2026-10-27..2026-11-03 70.00', '2026-11-03..2026-11-05 20.00'],
-  ],
-  [
-    'calendar months over clock changes in Asia/Kolkata',
-    { start: '2026-03-07T18:30:00Z', zone: 'Asia/Kolkata', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-07..2026-03-31 240.00', '2026-03-31..2026-04-30 310.00', '2026-04-30..2026-05-31 310.00'],
-  ],
-  [
-    'weeks over clock changes in Asia/Kolkata',
-    { start: '2026-10-20T18:30:00Z', end: '2026-11-05T18:30:00Z', zone: 'Asia/Kolkata', every: 'WEEK 1', fee: '70' },
-    ['2026-10-20..2026-10-27 70.00', '2026-10-27..2026-11-03 70.00', '2026-11-03..2026-11-05 20.00'],
-  ],
-  [
-    'calendar months over clock changes in Pacific/Auckland',
-    { start: '2026-03-07T11:00:00Z', zone: 'Pacific/Auckland', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-07..2026-03-31 240.00', '2026-03-31..2026-04-30 310.00', '2026-04-30..2026-05-31 310.00'],
-  ],
-  [
-    'weeks over clock changes in Pacific/Auckland',
-    {
-      start: '2026-10-20T11:00:00Z',
-      end: '2026-11-05T11:00:00Z',
-      zone: 'Pacific/Auckland',
-      every: 'WEEK 1',
-      fee: '70',
-    },
-    ['2026-10-20..2026-10-27 70.00', '2026-10-27..2026-11-03 70.00', '2026-11-03..2026-11-05 20.00'],
-  ],
-  [
-    'calendar months over clock changes in America/Sao_Paulo',
-    { start: '2026-03-08T03:00:00Z', zone: 'America/Sao_Paulo', time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
-    ['2026-03-08..2026-04-01 240.00', '2026-04-01..2026-05-01 310.00', '2026-05-01..2026-06-01 310.00'],
-  ],
-  [
-    'weeks over clock changes in America/Sao_Paulo',
-    {
-      start: '2026-10-21T03:00:00Z',
-      end: '2026-11-06T03:00:00Z',
-      zone: 'America/Sao_Paulo',
-      every: 'WEEK 1',
-      fee: '70',
-    },
-    ['2026-10-21..2026-10-28 70.00', '2026-10-28..2026-11-04 70.00', '2026-11-04..2026-11-06 20.00'],
-  ],
+  ...ZONES.flatMap(([zone, march, october, end]): PeriodCase[] => {
+    const { months, weeks } = zone.startsWith('America/') ? WEST : EAST
+    return [
+      [
+        `calendar months over clock changes in ${zone}`,
+        { start: march, zone, time: 'CALENDAR', every: 'MONTH 1', fee: '310' },
+        months,
+      ],
+      [`weeks over clock changes in ${zone}`, { start: october, end, zone, every: 'WEEK 1', fee: '70' }, weeks],
+    ]
+  }),
   [
     'the day of 23 hours is a day',
     { start: '2026-03-28T23:00:00Z', zone: 'Europe/Amsterdam', every: 'DAY 1', fee: '10' },
@@ -106,7 +45,7 @@ testPeriods([
   [
     'a monthly price on a quarter',
     { start: '2026-01-31T00:00:00Z', every: 'MONTH 3', priced: 'MONTH 1', fee: '150' },
-    ['2026-01-31..2026-04-30 450.00', '2026-04-30..2026-07-31 450.00', '2026-07-31..2026-10-31 450.00'],
+    inTurn('450.00', '2026-01-31', '2026-04-30', '2026-07-31', '2026-10-31'),
   ],
   [
     'a monthly price on a first part of a quarter',
@@ -116,7 +55,7 @@ testPeriods([
   [
     'a yearly price on months',
     { start: '2026-01-31T00:00:00Z', every: 'MONTH 1', priced: 'YEAR 1', fee: '1200' },
-    ['2026-01-31..2026-02-28 100.00', '2026-02-28..2026-03-31 100.00', '2026-03-31..2026-04-30 100.00'],
+    inTurn('100.00', '2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30'),
   ],
   [
     'a yearly price on quarters, ended within',
@@ -126,7 +65,7 @@ testPeriods([
   [
     'a quarterly price on months',
     { start: '2026-01-30T00:00:00Z', every: 'MONTH 1', priced: 'MONTH 3', fee: '300' },
-    ['2026-01-30..2026-02-28 100.00', '2026-02-28..2026-03-30 100.00', '2026-03-30..2026-04-30 100.00'],
+    inTurn('100.00', '2026-01-30', '2026-02-28', '2026-03-30', '2026-04-30'),
   ],
   [
     'a weekly price on months',
@@ -146,12 +85,7 @@ testPeriods([
   [
     'in advance, anchor on the 31st',
     { start: '2026-01-31T00:00:00Z', every: 'MONTH 1', inAdvance: true, fee: '100' },
-    [
-      '2026-01-31..2026-02-28 100.00',
-      '2026-02-28..2026-03-31 100.00',
-      '2026-03-31..2026-04-30 100.00',
-      '2026-04-30..2026-05-31 100.00',
-    ],
+    inTurn('100.00', '2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31'),
   ],
   [
     'in advance, calendar, first part',
@@ -173,11 +107,11 @@ testPeriods([
   [
     'in advance, yearly from a leap day',
     { start: '2024-02-29T00:00:00Z', every: 'YEAR 1', inAdvance: true, fee: '1200' },
-    ['2024-02-29..2025-02-28 1200.00', '2025-02-28..2026-02-28 1200.00', '2026-02-28..2027-02-28 1200.00'],
+    inTurn('1200.00', '2024-02-29', '2025-02-28', '2026-02-28', '2027-02-28'),
   ],
   [
     'in advance, weekly, in a zone',
     { start: '2026-03-23T23:00:00Z', zone: 'Europe/Amsterdam', every: 'WEEK 1', inAdvance: true, fee: '70' },
-    ['2026-03-23..2026-03-30 70.00', '2026-03-30..2026-04-06 70.00', '2026-04-06..2026-04-13 70.00'],
+    inTurn('70.00', '2026-03-23', '2026-03-30', '2026-04-06', '2026-04-13'),
   ],
 ])
