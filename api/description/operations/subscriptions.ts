@@ -61,9 +61,10 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +
     'at the start of this one, and `set_next_start_at` starts the draft after it at its end.',
   pricing_plan_schedules_update:
-    'A DRAFT schedule can change in every field but its `type`. Of an ACTIVE one these can change: an end that lies ahead, and ' +
-    'discounts, markups, minimums, enabled pricings, seats, included volumes and coupons in time that no FINAL invoice has billed. A ' +
-    'change that comes while an invoice is being made FINAL waits for that, and is then refused for the time of that invoice.',
+    'Every field of a DRAFT schedule can be changed, except its `type`. An ACTIVE schedule can be given another `end_at`, as long as ' +
+    'neither the old nor the new one has passed, and other discounts, markups, minimums, enabled pricings, seats, included volumes and ' +
+    'coupons for time that no FINAL invoice has billed. A change that comes while an invoice is being made FINAL waits for that, and ' +
+    'is then refused for the time of that invoice.',
   pricing_plan_schedules_copy:
     'The copy is a DRAFT with the same version and terms. It starts where the original ends, unless `start_at` says otherwise, and ' +
     'runs on without `end_at`.',
