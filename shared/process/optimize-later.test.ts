@@ -1,13 +1,11 @@
 // Whether V8 does optimize later is seen in processes of their own: the flag stays in force for as long as a process lives.
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { PROJECT_ROOT } from '../../infra/services/project.ts'
 
 // Made from text, since the call that asks V8 is no JavaScript. Bit 4 of the answer: there is optimized code of the function.
 const program = (before: string): string => `
-import { optimizeLater } from ${JSON.stringify(join(PROJECT_ROOT, 'shared/process/optimize-later.ts'))}
+import { optimizeLater } from ${JSON.stringify(new URL('./optimize-later.ts', import.meta.url).href)}
 ${before}
 const work = new Function('n', 'let sum = 0; for (let i = 0; i < n; i += 1) sum += i & 3; return sum')
 const statusOf = new Function('work', 'return %GetOptimizationStatus(work)')
@@ -29,7 +27,7 @@ async function optimized(before: string): Promise<{ soon: boolean; later: boolea
     '--input-type=module',
   ]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, '--eval', program(before)], {
-    cwd: PROJECT_ROOT,
+    cwd: import.meta.dirname,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
   expect(stderr).toBe('')
