@@ -7,7 +7,7 @@ import { isAboutAccess } from '../http/permissions.ts'
 import type { LivePowers } from './live-powers.ts'
 
 /** What a user may do: a permission in, the answer out. */
-export type May = (permission: string) => boolean
+export type PermissionCheck = (permission: string) => boolean
 
 /**
  * What a PROXY key may do for the user it names: what that user may, and never more than the key. Throws the same
@@ -16,7 +16,7 @@ export type May = (permission: string) => boolean
 export async function powerForUser(
   powers: Pick<LivePowers, 'powerOf'>,
   request: { readonly identity: ApiKeyIdentity; readonly userId: string; readonly log: FastifyBaseLogger },
-): Promise<May> {
+): Promise<PermissionCheck> {
   const { identity, userId, log } = request
   const isListed = identity.originalUserIds?.includes(userId) ?? false
   const power = isListed ? await powers.powerOf(userId, identity) : null

@@ -6,7 +6,7 @@ import type { Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import type { LivePowers } from '../access/live-powers.ts'
-import { type May, powerForUser } from '../access/original-user.ts'
+import { type PermissionCheck, powerForUser } from '../access/original-user.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { isAboutAccess, type Permission, scopeOf } from './permissions.ts'
@@ -21,7 +21,7 @@ export type Caller = {
   /** The user a PROXY key acts for; null for everybody who acts for themselves. */
   readonly impersonatedUserId: string | null
   /** What the caller may do here, beyond the call at hand. */
-  readonly may: May
+  readonly may: PermissionCheck
 }
 
 export type AccessDeps = {
@@ -138,7 +138,7 @@ async function claimsOf(tokens: TokenAccess, authorization: string): Promise<Tok
   throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
 }
 
-const MAY: Readonly<Record<ApiKeyRole, May>> = {
+const MAY: Readonly<Record<ApiKeyRole, PermissionCheck>> = {
   ADMINISTRATOR: () => true,
   READ_ONLY: permission => permission.endsWith('.VIEW'),
   INGEST: () => false,
@@ -197,7 +197,7 @@ async function byToken(
     throw new AppError('USER_NOT_ALLOWED', message)
   }
   if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
-  const may: May = each => power.allows(each) && hasScope(claims, each) && !isAboutAccess(each)
+  const may: PermissionCheck = each => power.allows(each) && hasScope(claims, each) && !isAboutAccess(each)
   return { tenant, actorId: claims.userId, credentialId: claims.grantId, impersonatedUserId: null, may }
 }
 

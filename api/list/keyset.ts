@@ -2,7 +2,7 @@
 // place is read by the database itself, so that no value is rounded on its way.
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { noSuchCursor, type Slice, type Sliced } from './slice.ts'
+import { cursorNotFound, type Slice, type Sliced } from './slice.ts'
 
 /** An order: a column, ties by id. PostgreSQL puts null last when ascending and first when descending. */
 type Order = { readonly column: PgColumn; readonly id: PgColumn; readonly descending: boolean }
@@ -41,7 +41,7 @@ export async function readSlice<R>({ slice, order, anchor, rows, hasAnchor, coun
     rows({ condition, orderBy: orderBy(towards), limit: limit + 1, offset: 0 }),
     hasAnchor(slice.id),
   ])
-  if (!isThere) throw noSuchCursor(slice)
+  if (!isThere) throw cursorNotFound(slice)
   const shown = found.slice(0, limit)
   return { rows: backwards ? shown.reverse() : shown, more: found.length > limit, total: null }
 }

@@ -46,7 +46,7 @@ const bothWays = (field: string, other: string): AppError =>
 export type Sliced<R> = { readonly rows: readonly R[]; readonly more: boolean; readonly total: number | null }
 
 /** The refusal of a cursor that names nothing here. */
-export const noSuchCursor = ({ kind }: Slice): AppError => {
+export const cursorNotFound = ({ kind }: Slice): AppError => {
   const field = kind === 'BEFORE' ? 'ending_before' : 'starting_after'
   return new AppError('INVALID_FIELD', `${field} is the id of an entry of this list, and no entry has it.`, {
     field,
@@ -105,7 +105,7 @@ export function sliceOfArray<R extends { readonly id: string }>(all: readonly R[
     return { rows: all.slice(start, start + limit), more: all.length > start + limit, total: all.length }
   }
   const place = all.findIndex(({ id }) => id === slice.id)
-  if (place === -1) throw noSuchCursor(slice)
+  if (place === -1) throw cursorNotFound(slice)
   if (slice.kind === 'AFTER') {
     return { rows: all.slice(place + 1, place + 1 + limit), more: all.length > place + 1 + limit, total: null }
   }

@@ -108,7 +108,7 @@ function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly s
       return each === given || (by !== 'id' && by === given) || (within !== undefined && `${within}.${each}` === given)
     })
     const permission = name === undefined ? null : lacking(name)
-    if (permission !== null) throw notToBeSeen(given, permission)
+    if (permission !== null) throw expansionForbidden(given, permission)
     if (name !== undefined) return name
     const choice =
       known.length > 0 ? `It can expand ${[...known, EXPAND_ALL].join(', ')}.` : 'It has nothing to expand.'
@@ -121,7 +121,7 @@ function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly s
 }
 
 /** The refusal of an expansion that shows what the actor may not view. */
-export const notToBeSeen = (expansion: string, permission: string): AppError =>
+export const expansionForbidden = (expansion: string, permission: string): AppError =>
   new AppError('USER_NOT_ALLOWED', `To expand ${JSON.stringify(expansion)} needs ${permission}; leave it out.`, {
     field: 'expand',
   })

@@ -6,7 +6,7 @@ import { isTooLong } from '../../shared/usage/clickhouse.ts'
 const RETRY_AFTER_S = 2
 
 /** Whether what was read is away. Drivers give the errors of a connection a code of the system; those of NATS have names, as have its time-outs. */
-export const isAway = (cause: unknown): boolean =>
+export const isUnreachable = (cause: unknown): boolean =>
   cause instanceof Error &&
   !(cause instanceof AppError) &&
   !(cause instanceof ClickHouseError) &&
@@ -21,7 +21,7 @@ const NATS_ERRORS = [
 ]
 
 /** The refusal of what usage cannot be read for in time. */
-export const tooLong = (message: string, cause: unknown): AppError =>
+export const usageReadTimedOut = (message: string, cause: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: TOO_LONG_RETRY_AFTER_S, cause })
 const TOO_LONG_RETRY_AFTER_S = 5
 
@@ -31,8 +31,8 @@ export async function usageAnswer<T>(read: Promise<T>): Promise<T> {
     return await read
   } catch (cause) {
     if (isTooLong(cause))
-      throw tooLong('Reading the usage takes too long. Narrow the request, or send it again later.', cause)
-    if (!isAway(cause)) throw cause
+      throw usageReadTimedOut('Reading the usage takes too long. Narrow the request, or send it again later.', cause)
+    if (!isUnreachable(cause)) throw cause
     throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
       retryAfterSeconds: RETRY_AFTER_S,
       cause,

@@ -5,7 +5,7 @@ import type { Tenant } from '../../shared/tenant.ts'
 import type { Instant, Interval } from '../../shared/time.ts'
 import { type ClickHouseClient, isTooLong } from '../../shared/usage/clickhouse.ts'
 import { loadAmendments, type StoredAmendment } from './amendments.ts'
-import { tooLong } from './answered.ts'
+import { usageReadTimedOut } from './answered.ts'
 import { type EventCursor, type EventPosition, findPosition } from './event-cursor.ts'
 import type { EventLog, LogPosition } from './event-log.ts'
 import { findUsedIds } from './known-references.ts'
@@ -84,7 +84,7 @@ async function answered<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (cause) {
-    if (isTooLong(cause)) throw tooLong(TOO_MUCH, cause)
+    if (isTooLong(cause)) throw usageReadTimedOut(TOO_MUCH, cause)
     // A driver error of the connection has a code of the system; anything else is a bug, and stays one.
     if (!(cause instanceof ClickHouseError) && cause instanceof Error && 'code' in cause) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {

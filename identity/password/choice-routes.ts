@@ -4,7 +4,7 @@ import Type from 'typebox'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { calledTooOften, textField } from '../http/fields.ts'
+import { textField, tooManyCalls } from '../http/fields.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
 import { addressOf } from '../http/rate-limits.ts'
 import type { LinkPurpose, OpenLink } from '../mail/one-time-links.ts'
@@ -65,7 +65,7 @@ export function choiceRoutes(app: FastifyInstance, deps: OAuthDeps, routes: Choi
 
   app.post(routes.operation, async request => {
     const wait = await deps.limits.linkUsed.take(addressOf(request))
-    if (wait !== null) throw calledTooOften(wait)
+    if (wait !== null) throw tooManyCalls(wait)
     const given = { token: textField(request, 'token'), password: textField(request, 'new_password'), purpose }
     const chosen = await choosePassword(deps, given, (tx, link) => routes.also(tx, link, request.id))
     if (chosen.kind === 'fault') throw new AppError('INVALID_FIELD', chosen.fault, { field: 'new_password' })

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { calledTooOften, textField } from '../http/fields.ts'
+import { textField, tooManyCalls } from '../http/fields.ts'
 import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
 import { addressOf } from '../http/rate-limits.ts'
 import { queuePasswordReset } from '../mail/outbox.ts'
@@ -29,7 +29,7 @@ export function forgotRoutes(app: FastifyInstance, deps: OAuthDeps): void {
 
   app.post('/v1/oauth/request-password-reset', async request => {
     const wait = await askForMail(deps, request, textField(request, 'email'))
-    if (wait !== null) throw calledTooOften(wait)
+    if (wait !== null) throw tooManyCalls(wait)
     return {}
   })
 }

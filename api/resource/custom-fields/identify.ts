@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { inThisTenant } from '../tenant-condition.ts'
-import { noSuchField, resolveGiven } from './resolve-given.ts'
+import { customFieldNotFound, resolveGiven } from './resolve-given.ts'
 import type { GivenCustomField, ResourceWithCustomFields } from './schema.ts'
 import { type CustomField, customFields, customFieldValues as v } from './table.ts'
 
@@ -55,5 +55,5 @@ async function fieldByReference(
     .where(and(inThisTenant(uow, f), eq(f.resource_type, resourceType), eq(f.reference, reference)))
     .for('key share')
   if (field) return field
-  throw noSuchField(reference, { resourceType, field: REFERENCE })
+  throw customFieldNotFound(reference, { resourceType, field: REFERENCE })
 }

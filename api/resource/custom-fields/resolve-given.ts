@@ -18,7 +18,10 @@ export type ResolvedField = {
 }
 
 /** The refusal of a field that resources of this type do not have. */
-export const noSuchField = (name: string, of: { readonly resourceType: string; readonly field: string }): AppError =>
+export const customFieldNotFound = (
+  name: string,
+  of: { readonly resourceType: string; readonly field: string },
+): AppError =>
   new AppError(
     'RESOURCE_NOT_FOUND',
     `There is no custom field ${JSON.stringify(name)} of a ${of.resourceType}; create it with POST /v1/custom-fields.`,
@@ -85,7 +88,8 @@ function namedField(
     })
   }
   const found = known.find(field => (id === undefined ? field.reference === reference : field.id === id))
-  if (!found) throw noSuchField(name, { resourceType, field: `${place}.${id === undefined ? 'reference' : 'id'}` })
+  if (!found)
+    throw customFieldNotFound(name, { resourceType, field: `${place}.${id === undefined ? 'reference' : 'id'}` })
   if (reference !== undefined && found.reference !== reference) {
     throw new AppError('INVALID_FIELD', `The field ${id} has the reference ${found.reference}; send one of the two.`, {
       field: `${place}.reference`,

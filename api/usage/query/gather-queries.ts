@@ -2,7 +2,7 @@
 // billing a subscription, or a hundred, reads each figure where it needs it, and costs one statement.
 import { AppError } from '../../../shared/errors.ts'
 import { type ClickHouseClient, isTooLong } from '../../../shared/usage/clickhouse.ts'
-import { isAway } from '../answered.ts'
+import { isUnreachable } from '../answered.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
 import { type Answer, queryUsages } from './query-usages.ts'
 
@@ -39,7 +39,7 @@ export function gatherQueries(
       }
     } catch (error) {
       // One query that ClickHouse refuses must not fail the others: they are sent again without it. What took too long is not.
-      if (part.length === 1 || isAway(error) || isTooLong(error)) for (const { reject } of part) reject(error)
+      if (part.length === 1 || isUnreachable(error) || isTooLong(error)) for (const { reject } of part) reject(error)
       else {
         const middle = Math.ceil(part.length / 2)
         await Promise.all([answer(part.slice(0, middle)), answer(part.slice(middle))])

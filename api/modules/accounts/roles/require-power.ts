@@ -14,7 +14,7 @@ async function powerOfActor(uow: Uow): Promise<Power> {
 }
 
 /** Whether the caller may do everything that any route does, in this tenant. */
-export async function mayEverything(uow: Uow, declared: DeclaredPermissions): Promise<boolean> {
+export async function hasEveryPermission(uow: Uow, declared: DeclaredPermissions): Promise<boolean> {
   const own = await powerOfActor(uow)
   return [...declared].every(permission => own.allows(permission))
 }

@@ -6,7 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { emit } from '../../../outbox.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
-import { mayEverything } from '../roles/require-power.ts'
+import { hasEveryPermission } from '../roles/require-power.ts'
 import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { getMember, type UserAnswer, viewUser } from './view-users.ts'
 
@@ -39,7 +39,7 @@ export async function resetSecondFactor(uow: Uow, rules: AccountRules, userId: s
   const places = [...view.account_memberships, ...view.team_memberships.flatMap(team => team.account_memberships)]
   const taken = places.flatMap(({ role_ids }) => role_ids)
   await checkRolesMoved(uow, rules, { given: [], taken, field: 'id' })
-  const whole = await mayEverything(uow, rules.declared)
+  const whole = await hasEveryPermission(uow, rules.declared)
   const { rows } = await uow.tx.execute<{ outcome: Refusal | 'DONE' }>(sql`
     select reset_second_factor(${userId}, ${whole}, ${newId('mail')}) as outcome`)
   const outcome = rows[0]?.outcome ?? 'NO_MEMBER'

@@ -4,7 +4,7 @@ import { decimal, plain } from '../../../../shared/decimal.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { pageOf } from '../../../http/pagination.ts'
-import { type FeedSlice, noSuchCursor, sliceView } from '../../../list/slice.ts'
+import { cursorNotFound, type FeedSlice, sliceView } from '../../../list/slice.ts'
 import type { CountedEvent } from '../../../usage/counted-events.ts'
 import { parseCursor } from '../../../usage/event-cursor.ts'
 import type { Charge } from '../charges/charge.ts'
@@ -58,7 +58,7 @@ async function readOn(usage: UsageReader, { tenant, basis, charge, slice }: Read
   const counting = charge && countingOf(basis, charge)
   if (!where || !counting) {
     if (slice.kind === 'START') return []
-    throw noSuchCursor(slice)
+    throw cursorNotFound(slice)
   }
   const asked = { ...where, upTo: basis.positions }
   const found: Found[] = []
@@ -66,7 +66,7 @@ async function readOn(usage: UsageReader, { tenant, basis, charge, slice }: Read
   if (slice.kind !== 'START') {
     const idHash = parseCursor(slice.id)?.idHash
     const [cursor] = idHash === undefined ? [] : await usage.events(tenant, { ...asked, idHash })
-    if (!cursor) throw noSuchCursor(slice)
+    if (!cursor) throw cursorNotFound(slice)
     after = cursor
   }
   for (;;) {

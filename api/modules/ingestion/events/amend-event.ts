@@ -11,7 +11,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import { defineAction } from '../../../http/actions/action.ts'
 import type { Measured, StoredAmendment } from '../../../usage/amendments.ts'
 import { placeText, type StoredEvent } from '../../../usage/stored-events.ts'
-import { answered, awaitEvent, notYet, reprocessCustomerOf } from './await-event.ts'
+import { answered, awaitEvent, reprocessCustomerOf, retryLater } from './await-event.ts'
 import { emitOnce } from './emit-once.ts'
 import type { EventsDeps } from './list-events.ts'
 import { loadEntries } from './load-entries.ts'
@@ -84,7 +84,7 @@ async function readState(
     if (event.deleted || last === undefined || isSame(last.after, event)) return { event, history }
     await sleep(READ_PAUSE_MS)
   }
-  throw notYet('Another correction of this event is being processed; send it again.')
+  throw retryLater('Another correction of this event is being processed; send it again.')
 }
 
 const isApplied = ({ applied }: StoredAmendment): boolean => applied
@@ -154,7 +154,7 @@ async function publishAndAwait(
     const amended = await deps.events.find(tenant, idHash)
     if (amendment && amended) return await settled(deps, tenant, { event: amended, amendment })
   }
-  throw notYet('The correction is accepted and not processed yet; send it again to hear when it is.')
+  throw retryLater('The correction is accepted and not processed yet; send it again to hear when it is.')
 }
 
 /** The view of the event, and the notice of the amendment where an earlier call ended before it. */

@@ -8,7 +8,7 @@ import { instantOf } from '../../../../shared/time.ts'
 import type { LogPosition } from '../../../usage/event-log.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { scheduleReprocess } from '../../billing/reprocess/schedule-reprocess.ts'
-import { findEvent, hashesFor, noEvent } from './get-event.ts'
+import { eventNotFound, findEvent, hashesFor } from './get-event.ts'
 import type { EventsDeps } from './list-events.ts'
 import type { EventView } from './view-events.ts'
 
@@ -28,8 +28,8 @@ export async function awaitEvent(deps: EventsDeps, tenant: Tenant, idOrReference
   const complete = await allProcessed(deps, ends, APPEARS_MS)
   const appeared = await findEvent(deps, tenant, hashes)
   if (appeared) return appeared
-  if (complete) throw noEvent(idOrReference)
-  throw notYet('Events that were accepted are still being processed, this one may be among them; send it again.')
+  if (complete) throw eventNotFound(idOrReference)
+  throw retryLater('Events that were accepted are still being processed, this one may be among them; send it again.')
 }
 
 async function allProcessed(deps: EventsDeps, ends: readonly LogPosition[], timeoutMs: number): Promise<boolean> {
@@ -42,12 +42,12 @@ export async function answered<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (cause) {
-    throw notYet('The usage log does not answer; send it again.', cause)
+    throw retryLater('The usage log does not answer; send it again.', cause)
   }
 }
 
 /** SERVICE_UNAVAILABLE with Retry-After: it is safe to send again. */
-export const notYet = (message: string, cause?: unknown): AppError =>
+export const retryLater = (message: string, cause?: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
 
 /** Times of a range are whole seconds. */

@@ -3,7 +3,7 @@
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { defineAction } from '../../../http/actions/action.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
-import { answered, awaitEvent, notYet, reprocessCustomerOf } from './await-event.ts'
+import { answered, awaitEvent, reprocessCustomerOf, retryLater } from './await-event.ts'
 import { emitOnce } from './emit-once.ts'
 import type { EventsDeps } from './list-events.ts'
 import { EventView } from './schema.ts'
@@ -45,5 +45,5 @@ async function publishAndAwait(deps: EventsDeps, tenant: Tenant, { idHash }: Sto
     const event = await deps.events.find(tenant, idHash)
     if (event?.deleted) return event
   }
-  throw notYet('The deletion is accepted and not processed yet; send it again to learn when it is.')
+  throw retryLater('The deletion is accepted and not processed yet; send it again to learn when it is.')
 }

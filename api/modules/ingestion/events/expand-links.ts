@@ -3,7 +3,7 @@ import type { Actor, ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Resource, Row, StoredRow } from '../../../resource/define-resource.ts'
 import { findMany } from '../../../resource/store.ts'
-import { notToBeSeen, viewsOf } from '../../../resource/views.ts'
+import { expansionForbidden, viewsOf } from '../../../resource/views.ts'
 import { meterValueCalculationResource } from '../../catalog/meters/meter-value-calculation.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import { loadInvoices } from '../../invoices/repository.ts'
@@ -33,7 +33,7 @@ export function traceExpansions({ may }: Actor, expand: readonly string[]): Read
       const message = `EVENT_TRACE cannot expand ${JSON.stringify(given)}. It can expand ${NAMES.join(', ')}, ALL.`
       throw new AppError('INVALID_FIELD', message, { field: 'expand' })
     }
-    if (!isAllowed(name)) throw notToBeSeen(given, EXPANSIONS[name].permission)
+    if (!isAllowed(name)) throw expansionForbidden(given, EXPANSIONS[name].permission)
     return name
   })
   return new Set(wanted)

@@ -28,7 +28,7 @@ export async function findEvent(
 }
 
 /** The refusal for an event that is not there: the same for another tenant's as for none. */
-export const noEvent = (idOrReference: string): AppError =>
+export const eventNotFound = (idOrReference: string): AppError =>
   new AppError('RESOURCE_NOT_FOUND', `There is no METER_DATA ${JSON.stringify(idOrReference)}.`, {
     resourceType: 'METER_DATA',
   })
@@ -40,7 +40,7 @@ export async function getEvent(
   of: { readonly idOrReference: string; readonly withCustomer: boolean },
 ): Promise<EventView> {
   const event = await findEvent(deps, tenant, hashesFor(tenant, of.idOrReference))
-  if (!event) throw noEvent(of.idOrReference)
+  if (!event) throw eventNotFound(of.idOrReference)
   const [view] = await readTenant(deps.database, tenant, uow =>
     viewEvents(uow, [event], { withCustomer: of.withCustomer }),
   )

@@ -5,7 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { type Instant, parseInstant } from '../../../../shared/time.ts'
 import { dateRange, type Page } from '../../../http/pagination.ts'
-import { type CursorSlice, noSuchCursor, type Slice } from '../../../list/slice.ts'
+import { type CursorSlice, cursorNotFound, type Slice } from '../../../list/slice.ts'
 import { findOne } from '../../../resource/store.ts'
 import { cursorText, parseCursor } from '../../../usage/event-cursor.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
@@ -126,7 +126,7 @@ async function readOn(
   const side = slice.kind === 'AFTER' ? 'OLDER' : 'NEWER'
   const cursor = parseCursor(slice.id)
   let position = cursor && (positions.of(tenant, slice.id) ?? (await deps.events.position(tenant, cursor)))
-  if (!position) throw noSuchCursor(slice)
+  if (!position) throw cursorNotFound(slice)
   const inOrder = (events: StoredEvent[]): StoredEvent[] => (side === 'OLDER' ? events : events.toReversed())
   const events: StoredEvent[] = []
   let limit = verdict === null ? slice.limit + 1 : 2 * slice.limit + 1

@@ -9,7 +9,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inPlaceholders } from '../../../resource/tenant-condition.ts'
-import { notToBeSeen, viewsOf } from '../../../resource/views.ts'
+import { expansionForbidden, viewsOf } from '../../../resource/views.ts'
 import { placeText, type StoredEvent } from '../../../usage/stored-events.ts'
 import { meterProperties, meterValues } from '../../catalog/meters/table.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
@@ -26,7 +26,7 @@ export function wantsCustomer({ may }: Actor, expand: readonly string[]): boolea
   if (unknown === undefined && may?.(CUSTOMER_VIEW) !== false) return expand.length > 0
   if (unknown === undefined) {
     const named = expand.find(name => name !== 'ALL')
-    if (named !== undefined) throw notToBeSeen(named, CUSTOMER_VIEW)
+    if (named !== undefined) throw expansionForbidden(named, CUSTOMER_VIEW)
     return false
   }
   const message = `METER_DATA cannot expand ${JSON.stringify(unknown)}. It can expand customer, ALL.`

@@ -1,6 +1,6 @@
 // A part of the lines of a file, with what became of each.
 import type { ReadUow } from '../../../../shared/database/database.ts'
-import { noSuchCursor, type Slice, type Sliced } from '../../../list/slice.ts'
+import { cursorNotFound, type Slice, type Sliced } from '../../../list/slice.ts'
 import { blocksWithLines, LINE_STATUSES, type LineStatus, linesThrough } from './blocks.ts'
 import { keyOf } from './content.ts'
 import { readBlock } from './read-block.ts'
@@ -36,7 +36,7 @@ export async function listLines(
   const number = /^[1-9][0-9]{0,8}$/.test(slice.id) ? Number(slice.id) : 0
   const isAfter = slice.kind === 'AFTER'
   const passed = await linesThrough(uow, file.id, { statuses, line: isAfter ? number : number - 1, cursor: number })
-  if (passed === null) throw noSuchCursor(slice)
+  if (passed === null) throw cursorNotFound(slice)
   const offset = isAfter ? passed : Math.max(0, passed - slice.limit)
   const limit = isAfter ? slice.limit : passed - offset
   const { lines, total } = await readLines(uow, file, { statuses, offset, limit })

@@ -13,7 +13,7 @@ import { SliceQuery } from '../../../list/slice.ts'
 import type { Resource, Row } from '../../../resource/define-resource.ts'
 import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { findMany, getOne } from '../../../resource/store.ts'
-import { notToBeSeen, viewsOf } from '../../../resource/views.ts'
+import { expansionForbidden, viewsOf } from '../../../resource/views.ts'
 import { couponResource } from '../../coupons/coupon.ts'
 import { promotionCodeResource } from '../../coupons/promotion-code.ts'
 import { couponRedemptions } from '../../coupons/table.ts'
@@ -113,7 +113,7 @@ async function redemptionViews(uow: ReadUow, rows: readonly Redeemed[], expand: 
     const isNamed = expand.includes(name) || expand.includes(`${name}_id`)
     const permission = `${target.objectType}.VIEW`
     const may = uow.actor.may?.(permission) !== false
-    if (isNamed && !may) throw notToBeSeen(name, permission)
+    if (isNamed && !may) throw expansionForbidden(name, permission)
     if (!isNamed && !(expand.includes('ALL') && may)) continue
     const ids = rows.map(row => row[`${name}_id`])
     const found = await viewsOf(uow, target, await findMany(uow, target, ids))

@@ -13,7 +13,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { walletReservations } from '../table.ts'
 import type { WalletUnit } from '../unit.ts'
 import { quantityOf, type ReserveOperation } from './decide.ts'
-import { noWallet, type Outcome, runBatch, type ShownReservation } from './run-batch.ts'
+import { type Outcome, runBatch, type ShownReservation, walletNotFound } from './run-batch.ts'
 import type { Given } from './schema.ts'
 
 /** A row of `reserve_in_wallets`. */
@@ -135,7 +135,7 @@ function outcomeOf(
   of: Decided,
   known: ReadonlyMap<string, ShownReservation>,
 ): Outcome {
-  if (of.outcome === 'NO_WALLET') throw noWallet(operation.wallet)
+  if (of.outcome === 'NO_WALLET') throw walletNotFound(operation.wallet)
   const unit = unitOf(of.unit)
   const { field, quantity } = quantityOf(unit, operation.given, 'reserve')
   const wallet = { resourceId: of.wallet_id, resourceType: 'WALLET' } as const

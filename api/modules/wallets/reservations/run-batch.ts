@@ -40,7 +40,7 @@ export async function runBatch(
   const outcomes = operations.map((operation, index): Outcome => {
     const of = own[index]
     try {
-      if (!of) throw noWallet(operation.wallet)
+      if (!of) throw walletNotFound(operation.wallet)
       return { row: decide(batch, of, operation), unit: of.unit }
     } catch (error) {
       if (error instanceof AppError) return { refused: error }
@@ -53,7 +53,7 @@ export async function runBatch(
 
 const isNamed = ({ id, reference }: Wallet, name: string): boolean => id === name || reference === name
 
-export const noWallet = (name: string) =>
+export const walletNotFound = (name: string) =>
   new AppError('RESOURCE_NOT_FOUND', `There is no WALLET ${JSON.stringify(name)}.`, { resourceType: 'WALLET' })
 
 /** Locks the wallets with these ids and references, always in the same order. */

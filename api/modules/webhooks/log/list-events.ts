@@ -6,7 +6,7 @@ import { isDeclaredEvent } from '../../../../shared/contracts/event-types.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { dateRange, listOf, pageOf } from '../../../http/pagination.ts'
-import { type FeedSlice, noSuchCursor, type Sliced, sliceOf } from '../../../list/slice.ts'
+import { cursorNotFound, type FeedSlice, type Sliced, sliceOf } from '../../../list/slice.ts'
 import { getOne } from '../../../resource/store.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
@@ -132,7 +132,7 @@ async function boundsOf(
 ): Promise<Bounds> {
   const { from, before } = rangeOf(query)
   const cursor = slice.kind === 'START' ? null : await positionOf(uow, slice.id)
-  if (slice.kind !== 'START' && cursor === null) throw noSuchCursor(slice)
+  if (slice.kind !== 'START' && cursor === null) throw cursorNotFound(slice)
   const lower = from === null ? null : await positionAt(uow, from, 'BEFORE')
   const upper = before === null ? null : await positionAt(uow, before, 'AFTER')
   const [above, below] = descending ? [null, cursor] : [cursor, null]

@@ -10,7 +10,7 @@ import type { Row } from '../../../../resource/define-resource.ts'
 import type { StoredEvent } from '../../../../usage/stored-events.ts'
 import { findInvoice } from '../../../invoices/repository.ts'
 import { expandLinks, type TraceExpansion } from '../expand-links.ts'
-import { findEvent, hashesFor, noEvent } from '../get-event.ts'
+import { eventNotFound, findEvent, hashesFor } from '../get-event.ts'
 import type { EventsDeps } from '../list-events.ts'
 import { viewAmendments } from '../view-amendments.ts'
 import { viewEvents } from '../view-events.ts'
@@ -28,7 +28,7 @@ export async function traceEvent(
   of: { readonly idOrReference: string; readonly wanted: ReadonlySet<TraceExpansion> },
 ): Promise<Row> {
   const event = await findEvent(deps, tenant, hashesFor(tenant, of.idOrReference))
-  if (!event) throw noEvent(of.idOrReference)
+  if (!event) throw eventNotFound(of.idOrReference)
   const takenAt = await deps.events.log.takenAt(event).catch((cause: unknown) => {
     const message = 'The usage log does not answer; send it again.'
     throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S, cause })
