@@ -107,7 +107,7 @@ export const groupCharges = (charge: Charge): Charge[] =>
  * The advance charges of these prices for periods that overlap `time`, as far as `billed` has them: what was paid ahead
  * for this time.
  */
-export const paidAhead = (terms: readonly PriceTerm[], time: Interval, billed: ReadonlySet<string>): Charge[] =>
+export const paidInAdvance = (terms: readonly PriceTerm[], time: Interval, billed: ReadonlySet<string>): Charge[] =>
   terms.flatMap(term => {
     const { calendar } = term
     if (!calendar || !term.inAdvance || isOneOff(term) || chargesNothing(term)) return []

@@ -10,8 +10,8 @@ import type { LateCharge } from '../late/late-usage.ts'
 import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
-import { loadChargedAhead } from '../refunds/load-refunds.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { loadAdvanceCharges } from '../refunds/load-refunds.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { fundsRequest } from '../run/funds-request.ts'
 import { deductedBefore, withDeducted } from '../run/state/deducted-before.ts'
@@ -28,7 +28,7 @@ export type PreviewState = {
   readonly rows: readonly SubscriptionInvoice[]
   readonly purse: Awaited<ReturnType<typeof readPurse>>
   readonly closed: readonly ClosedUsage[]
-  readonly ahead: readonly ChargedAhead[]
+  readonly ahead: readonly AdvanceCharge[]
 }
 
 /**
@@ -57,7 +57,7 @@ export async function loadPreviewStates(
   )
   const states = new Map<string, PreviewState>()
   for (const [place, [id, inputs]] of [...all].entries()) {
-    const ahead = await loadChargedAhead(uow, inputs)
+    const ahead = await loadAdvanceCharges(uow, inputs)
     states.set(id, { inputs, rows: rowsOf[place] ?? [], purse, closed: closed.get(id) ?? [], ahead })
   }
   return states

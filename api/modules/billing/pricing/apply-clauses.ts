@@ -10,13 +10,13 @@ import { invoiceTax } from '../../invoices/document/tax/invoice-tax.ts'
 import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import type { Charge } from '../charges/charge.ts'
-import { fullPeriodOf, paidAhead } from '../charges/charges.ts'
+import { fullPeriodOf, paidInAdvance } from '../charges/charges.ts'
 import { couponedIn } from '../charges/couponed-charges.ts'
 import { partsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
-import { countingCoupons, couponDiscounts, isAhead } from '../rating/coupon-clauses.ts'
+import { chargesInAdvance, countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
@@ -52,8 +52,8 @@ export function withClauses(
     window.arrears === null && all !== NO_CLAUSES
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
-  const chargesAhead = isAhead(rated.map(({ charge }) => charge))
-  const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead })
+  const isInAdvance = chargesInAdvance(rated.map(({ charge }) => charge))
+  const coupons = countingCoupons(inputs, { terms, window, billed, isInAdvance })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }
   const { amountType, currency } = draft
@@ -79,7 +79,7 @@ export function withClauses(
   }
   const isCommitted = ofSchedules.commitments.length > 0
   // What earlier invoices charged ahead counts towards the commitment for its time.
-  const earlier = isCommitted ? paidAhead(terms, advanceScan(window), billed) : []
+  const earlier = isCommitted ? paidInAdvance(terms, advanceScan(window), billed) : []
   const rateAgain = (charge: Charge) => rateCharge(withExchange(charge, exchangeOf), usage, context.rounding)
   const couponed = earlier.length === 0 ? NONE : couponedIn(billed)
   /** A charge ahead as it was left, where it is the same charge today. */

@@ -170,7 +170,7 @@ describe('on which invoices a coupon counts', () => {
       )
     expect([keysOf(0).length, keysOf(1).length]).toEqual([1, 1])
     const counting = (billed: readonly string[]) =>
-      countingCoupons(inputs, { terms, window: next, billed: new Set(billed), chargesAhead: true }).length
+      countingCoupons(inputs, { terms, window: next, billed: new Set(billed), isInAdvance: true }).length
     // The opening invoice was closed before the second schedule was there, or charged for both.
     expect([counting(keysOf(0)), counting([...keysOf(0), ...keysOf(1)])]).toEqual([1, 0])
   })
@@ -182,7 +182,7 @@ describe('on which invoices a coupon counts', () => {
     const [window] = invoiceWindows(inputs)
     if (!window) throw new Error('there is a first invoice')
     const before = process.cpuUsage()
-    const of = { terms: resolveTerms(inputs), window, billed: new Set<string>(), chargesAhead: false }
+    const of = { terms: resolveTerms(inputs), window, billed: new Set<string>(), isInAdvance: false }
     expect(countingCoupons(inputs, of)).toEqual([])
     // To look as far as subscriptions go, to the year 2200, takes seconds for each invoice.
     expect(process.cpuUsage(before).user).toBeLessThan(500_000)

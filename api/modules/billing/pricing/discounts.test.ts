@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { chargedAhead } from '../refunds/charged-ahead.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { advanceChargesOf } from '../refunds/advance-charges.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
@@ -246,7 +246,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
   })
 
   test('a fee that a credit note gave back in full gives no discount back, so the usage gets none', () => {
-    const credited = ({ configId }: ChargedAhead) => configId === null
+    const credited = ({ configId }: AdvanceCharge) => configId === null
     const { lines } = refunded({ items: [usage, ahead('100')] }, '15', credited)
     expect(lines.map(line => line.amount_excluding_tax.quantity)).toEqual(['200.00'])
   })
@@ -255,7 +255,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
   function refunded(
     example: Partial<Example>,
     day: string,
-    isRefunded: (charged: ChargedAhead) => boolean = () => true,
+    isRefunded: (charged: AdvanceCharge) => boolean = () => true,
   ) {
     const inputsOf = (subscription: Example['subscription'] = {}) =>
       exampleInputs({
@@ -283,7 +283,7 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
       billed,
       deducted: deductedIn('invoice0', first.lines),
       // Combined with others, its lines are on another invoice.
-      refunds: refundsIn(last, refundTimes(cancelled), chargedAhead(first, 'combined').filter(isRefunded)),
+      refunds: refundsIn(last, refundTimes(cancelled), advanceChargesOf(first, 'combined').filter(isRefunded)),
       usage: new Map(needs.map(({ key }) => [key, plainUsage('200')])),
     })
     return {

@@ -6,9 +6,9 @@ import { chargesOf } from '../charges/charges.ts'
 import { textsOf } from '../charges/paid-parts.ts'
 import {
   type CountingCoupon,
+  chargesInAdvance,
   countingCoupons,
   couponDiscounts,
-  isAhead,
   isLimitedTo,
   isOnceForThings,
 } from '../rating/coupon-clauses.ts'
@@ -70,8 +70,8 @@ type Invoice = {
 
 function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
   const { terms, clauses, exchangeOf, eachPeriod } = of
-  const chargesAhead = isAhead(charges)
-  const coupons = countingCoupons(inputs, { terms, window, billed, chargesAhead }).filter(
+  const isInAdvance = chargesInAdvance(charges)
+  const coupons = countingCoupons(inputs, { terms, window, billed, isInAdvance }).filter(
     ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
   )
   const discounts = [...clauses.discounts, ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod })]

@@ -21,7 +21,7 @@ export type OfInvoice = {
   readonly terms: readonly PriceTerm[]
   readonly window: InvoiceWindow
   readonly billed: ReadonlySet<string>
-  readonly chargesAhead: boolean
+  readonly isInAdvance: boolean
 }
 
 /** A coupon that applies to the invoice, with its schedule. */
@@ -39,11 +39,11 @@ export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingC
   )
 
 /** The time that an invoice is for: what it charges ahead, otherwise what it collects. */
-const paidTime = (window: InvoiceWindow, chargesAhead: boolean): Interval =>
-  chargesAhead && window.advance ? window.advance : periodOf(window)
+const paidTime = (window: InvoiceWindow, isInAdvance: boolean): Interval =>
+  isInAdvance && window.advance ? window.advance : periodOf(window)
 
-/** Whether the invoice charges something ahead, which a price of no seats does not. */
-export const isAhead = (charges: readonly Charge[]): boolean =>
+/** Whether the invoice charges something in advance, which a price of no seats does not. */
+export const chargesInAdvance = (charges: readonly Charge[]): boolean =>
   charges.some(charge => charge.inAdvance && !isOfNoSeats(charge))
 
 function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
@@ -56,7 +56,7 @@ function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of:
   if (type === 'ONE_TIME') return isFirst(inputs, of, { schedule, coupon }, start)
   // A coupon does not apply to an invoice whose cutoff is before it was redeemed.
   if (of.window.cutoffAt < start) return false
-  return type === 'FOREVER' || end === null || paidTime(of.window, of.chargesAhead).start < end
+  return type === 'FOREVER' || end === null || paidTime(of.window, of.isInAdvance).start < end
 }
 
 /** A coupon of an invoice, and whether it was on it by the rule before, when each for a period lasted to its time of the day, or now, not both. */
@@ -67,17 +67,17 @@ export function couponsOfInvoice(
   inputs: BillingInputs,
   { terms, window, billed }: Pick<OfInvoice, 'terms' | 'window' | 'billed'>,
 ): CouponOfInvoice[] {
-  const chargesAhead = isAhead(chargesOf(terms, window, billed))
+  const isInAdvance = chargesInAdvance(chargesOf(terms, window, billed))
   return inputs.schedules.flatMap(schedule =>
     (schedule.coupons ?? []).map(coupon => {
       const { type, period } = coupon.duration
       if (type !== 'PERIOD' || !period) return { ...coupon, endMoved: false }
       const from = at(startOfCoupon(coupon, schedule.start_at))
       const end = addPeriodAt(from, period, zoneOfParties(inputs))
-      const counted = window.cutoffAt >= from && paidTime(window, chargesAhead).start < end
+      const counted = window.cutoffAt >= from && paidTime(window, isInAdvance).start < end
       return {
         ...coupon,
-        endMoved: counted !== counts(inputs, { schedule, coupon }, { terms, window, billed, chargesAhead }),
+        endMoved: counted !== counts(inputs, { schedule, coupon }, { terms, window, billed, isInAdvance }),
       }
     }),
   )

@@ -6,7 +6,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
-import { type ChargedAhead, type Refund, refundsIn, refundTimes } from './refunds.ts'
+import { type AdvanceCharge, type Refund, refundsIn, refundTimes } from './refunds.ts'
 
 type LineRow = {
   readonly invoice_id: string
@@ -30,18 +30,18 @@ export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: I
   const times = refundTimes(inputs)
   const { arrears } = window
   const near = [...times.values()].filter(({ from }) => arrears !== null && arrears.start < from && from <= arrears.end)
-  return refundsIn(window, times, await loadChargedAhead(uow, inputs, near))
+  return refundsIn(window, times, await loadAdvanceCharges(uow, inputs, near))
 }
 
 /**
  * What FINAL invoices charged ahead for the time after these schedules stop. An invoice that is not FINAL is computed
  * again up to that time, so it needs no refund. One query, and none where nothing is refunded.
  */
-export async function loadChargedAhead(
+export async function loadAdvanceCharges(
   uow: ReadUow,
   inputs: BillingInputs,
   near: readonly { readonly scheduleId: string; readonly from: Instant }[] = [...refundTimes(inputs).values()],
-): Promise<ChargedAhead[]> {
+): Promise<AdvanceCharge[]> {
   if (near.length === 0) return []
   const { platformId, environment } = uow.tenant
   const first = formatInstant(instantOf(Math.min(...near.map(({ from }) => from))))
@@ -73,11 +73,11 @@ export async function loadChargedAhead(
       and l.pricing_plan_schedule_id in ${[...new Set(near.map(({ scheduleId }) => scheduleId))]}
     order by l.invoice_id, l.line_order`)
   return rows
-    .map(chargedAhead)
+    .map(advanceChargeOf)
     .filter(({ excludingTax, includingTax }) => !(excludingTax.eq(ZERO) && includingTax.eq(ZERO)))
 }
 
-const chargedAhead = (row: LineRow): ChargedAhead => ({
+const advanceChargeOf = (row: LineRow): AdvanceCharge => ({
   invoiceId: row.invoice_id,
   key: row.key,
   scheduleId: row.schedule,

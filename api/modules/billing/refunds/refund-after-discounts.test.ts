@@ -9,7 +9,7 @@ import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { linesIn } from '../testing/example-closing.ts'
 import { type Example, eur, exampleInputs, recurring } from '../testing/example-inputs.ts'
-import { chargedAhead } from './charged-ahead.ts'
+import { advanceChargesOf } from './advance-charges.ts'
 
 const START = '2026-04-01T00:00:00Z'
 
@@ -20,7 +20,7 @@ function chargedAndRefunded(inputs: BillingInputs) {
   if (!window) throw new Error('there is one')
   const request = { terms, window, usage: new Map(), finalizedAt: null }
   const charged = priceInvoice(inputs, { ...request, billed: new Set() })
-  const refunds = chargedAhead(charged).map(each => ({ charged: each, from: each.service.start }))
+  const refunds = advanceChargesOf(charged).map(each => ({ charged: each, from: each.service.start }))
   return { charged, refunded: priceInvoice(inputs, { ...request, billed: new Set(charged.advanceCharges), refunds }) }
 }
 
@@ -76,7 +76,7 @@ describe('a refund of all days', () => {
     }
     const [window] = invoiceWindows(now)
     if (!window) throw new Error('there is one')
-    const refunds = chargedAhead(charged).map(each => ({ charged: each, from: each.service.start }))
+    const refunds = advanceChargesOf(charged).map(each => ({ charged: each, from: each.service.start }))
     const billed = new Set(charged.advanceCharges)
     const request = { terms: resolveTerms(now), window, usage: new Map(), finalizedAt: null }
     expect(totals(priceInvoice(now, { ...request, billed, refunds }))).toEqual(['-400', '-84', '-484'])

@@ -10,11 +10,11 @@ import { invoiceWindows } from '../terms/windows.ts'
 import { linesIn } from '../testing/example-closing.ts'
 import { eur, exampleInputs, metered, plainUsage, recurring } from '../testing/example-inputs.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
-import { type ChargedAhead, refundOf, refundsIn, refundTimes } from './refunds.ts'
+import { type AdvanceCharge, refundOf, refundsIn, refundTimes } from './refunds.ts'
 
 const UTC = zoneOf('UTC') as Zone
 const april = interval(at('2026-04-01T00:00:00Z'), at('2026-05-01T00:00:00Z'))
-const charged = (more: Partial<ChargedAhead> = {}): ChargedAhead => ({
+const charged = (more: Partial<AdvanceCharge> = {}): AdvanceCharge => ({
   invoiceId: 'inv',
   key: 'fee of April',
   scheduleId: 'schedule0',
@@ -83,7 +83,7 @@ describe('when an advance charge is refunded', () => {
 
 describe('how much is refunded', () => {
   const EUR = { currency: 'EUR', rounding: 'DEFAULT' } as const
-  const of = (from: string, more: Partial<ChargedAhead> = {}, zone = UTC, includingTax = false) =>
+  const of = (from: string, more: Partial<AdvanceCharge> = {}, zone = UTC, includingTax = false) =>
     plain(refundOf({ charged: charged(more), from: at(from) }, { ...EUR, zone, includingTax }).quantity)
 
   test.each([

@@ -23,7 +23,7 @@ import { soldVersions } from '../terms/sold-pricings.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 
 /** An advance charge on a FINAL invoice, or a minimum that it reached ahead, less what credit notes have credited of it. */
-export type ChargedAhead = {
+export type AdvanceCharge = {
   readonly invoiceId: string
   readonly key: string
   readonly scheduleId: string
@@ -43,7 +43,7 @@ export type ChargedAhead = {
 }
 
 /** A charge in advance. The days from `from` on are refunded. */
-export type Refund = { readonly charged: ChargedAhead; readonly from: Instant }
+export type Refund = { readonly charged: AdvanceCharge; readonly from: Instant }
 
 type Ended = Parameters<typeof zoneOfParties>[0] & Pick<BillingInputs, 'schedules' | 'subscription' | 'pricings'>
 
@@ -90,7 +90,7 @@ const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | nu
   refund_advance_charges === true && end_at !== null ? at(end_at) : null
 
 /** The refunds that belong on the invoice of this window: those that start in the time it collects. */
-export const refundsIn = (window: InvoiceWindow, times: RefundTimes, charged: readonly ChargedAhead[]): Refund[] =>
+export const refundsIn = (window: InvoiceWindow, times: RefundTimes, charged: readonly AdvanceCharge[]): Refund[] =>
   charged.flatMap(each => {
     const found = [each.scheduleId, ofPrice(each.scheduleId, each.configId ?? '')].flatMap(
       key => times.get(key)?.from ?? [],

@@ -11,8 +11,8 @@ import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, eur, exampleInputs, metered, plainUsage, recurring } from '../testing/example-inputs.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
-import { chargedAhead } from './charged-ahead.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from './refunds.ts'
+import { advanceChargesOf } from './advance-charges.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from './refunds.ts'
 
 type Inactive = BillingInputs['subscription']['inactive_periods']
 
@@ -20,7 +20,7 @@ type Inactive = BillingInputs['subscription']['inactive_periods']
 function bills(example: Omit<Example, 'start'>, known: readonly Inactive[], usage = '0'): string[][] {
   const billed = new Set<string>()
   const deducted: Deducted[] = []
-  const ahead: ChargedAhead[] = []
+  const ahead: AdvanceCharge[] = []
   return known.map((inactive_periods, index) => {
     const inputs = exampleInputs({ start: '2026-04-01T00:00:00Z', ...example, subscription: { inactive_periods } })
     const window = [...invoiceWindows(inputs)][index]
@@ -38,7 +38,7 @@ function bills(example: Omit<Example, 'start'>, known: readonly Inactive[], usag
     })
     for (const key of invoice.advanceCharges) billed.add(key)
     deducted.push(...deductedIn(`invoice${index}`, invoice.lines))
-    ahead.push(...chargedAhead(invoice, `invoice${index}`))
+    ahead.push(...advanceChargesOf(invoice, `invoice${index}`))
     return invoice.lines
       .filter(line => !decimal(line.amount_excluding_tax).eq('0'))
       .map(({ kind, amount_excluding_tax: amount, source }) =>

@@ -12,8 +12,8 @@ import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type InvoiceFigures, priceFigures } from '../pricing/price-invoice.ts'
 import { scheduleOfClause } from '../rating/clauses-of.ts'
-import { chargedAhead } from '../refunds/charged-ahead.ts'
-import { type ChargedAhead, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { advanceChargesOf } from '../refunds/advance-charges.ts'
+import { type AdvanceCharge, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
@@ -36,7 +36,7 @@ export type SimulatedSoFar = {
   /** The invoices of the simulation, also those to come. */
   readonly invoiceIds: ReadonlySet<string>
   readonly closed: readonly ClosedUsage[]
-  readonly ahead: readonly ChargedAhead[]
+  readonly ahead: readonly AdvanceCharge[]
   readonly deducted: readonly Deducted[]
 }
 
@@ -195,7 +195,7 @@ export function afterSimulated(
     names_hash: namesHash,
     charges: priced.counted,
   }
-  const ahead = chargedAhead(priced, invoiceId)
+  const ahead = advanceChargesOf(priced, invoiceId)
   const deducted = [...soFar.deducted, ...deductedIn(invoiceId, priced.lines)]
   return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead], deducted }
 }

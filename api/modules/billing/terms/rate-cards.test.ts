@@ -5,7 +5,7 @@ import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { versionAt, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import {
   type Example,
   eur,
@@ -124,7 +124,7 @@ describe('prices in advance', () => {
     const inputs = cardInputs([MARCH, CHANGE], example, priceOf)
     const [, march] = invoiceWindows(inputs)
     if (!march) throw new Error('March is invoiced')
-    const charged: ChargedAhead = {
+    const charged: AdvanceCharge = {
       invoiceId: 'inv',
       key: 'fee of March',
       scheduleId: 'schedule0',

@@ -18,7 +18,7 @@ import {
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { keyOfWindow } from '../run/state/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { chargedAhead } from './charged-ahead.ts'
+import { billedInAdvance } from './billed-in-advance.ts'
 import type { MigratedSubscription } from './table.ts'
 
 export type FoundMove = Pick<
@@ -137,7 +137,7 @@ async function tryMoves(
     const moved = new Map<string, Pick<Moved, 'start' | 'scheduleId' | 'left'>>()
     // All in one order, so that two runs do not wait for each other.
     for (const id of ids.toSorted()) {
-      const result = await tryInTransaction(uow.tx, () => moveToVersion(uow, id, move, chargedAhead))
+      const result = await tryInTransaction(uow.tx, () => moveToVersion(uow, id, move, billedInAdvance))
       if ('refused' in result) tried.set(id, result)
       else if ('skipped' in result.done) tried.set(id, result.done)
       else {

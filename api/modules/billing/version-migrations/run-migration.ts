@@ -11,7 +11,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { inTimeOf, timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { chargedAhead } from './charged-ahead.ts'
+import { billedInAdvance } from './billed-in-advance.ts'
 import { holdsStatus, lockMigration, moveMigration, resultOf, withProgress } from './migrations.ts'
 import { type PreviewedMove, previewMoves } from './preview-moves.ts'
 import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
@@ -150,7 +150,7 @@ async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription 
   const refused = await inTenant(deps.database, tenant, SERVICE, async uow => {
     const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
     if (!isWaiting) return null
-    const moved = await moveToVersion(uow, subscription, row, chargedAhead)
+    const moved = await moveToVersion(uow, subscription, row, billedInAdvance)
     const values: Values =
       'skipped' in moved
         ? { status: 'SKIPPED', message: moved.skipped }

@@ -28,7 +28,7 @@ export type MovedSubscription =
   | { readonly schedule: Schedule; readonly left: string | null }
   | { readonly skipped: string }
 /** Those of these schedules that a FINAL invoice has charged ahead. Modules above know the invoices. */
-export type ChargedAhead = (uow: Uow, scheduleIds: readonly string[]) => Promise<ReadonlySet<string>>
+export type BilledInAdvance = (uow: Uow, scheduleIds: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
  * Ends the schedule that is on the old version where the new one starts, and activates that: with the terms that `migrate` keeps. With
@@ -39,7 +39,7 @@ export async function moveToVersion(
   uow: Uow,
   id: string,
   move: VersionMove,
-  chargedAhead: ChargedAhead,
+  billedInAdvance: BilledInAdvance,
 ): Promise<MovedSubscription> {
   const subscription = await lockOne(uow, subscriptionResource, id)
   if (!subscription) throw notFound(subscriptionResource, id)
@@ -65,7 +65,7 @@ export async function moveToVersion(
     }
   }
   const next = current && (await replaced(uow, current, { start, move }))
-  const fixed = await chargedAhead(
+  const fixed = await billedInAdvance(
     uow,
     later.map(each => each.id),
   )

@@ -5,8 +5,8 @@ import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { type Id, idOf } from '../../../../../shared/ids.ts'
 import { type ClosedUsage, closedForNext, lastClosedOf } from '../../late/closed-usage.ts'
-import { loadChargedAhead } from '../../refunds/load-refunds.ts'
-import type { ChargedAhead } from '../../refunds/refunds.ts'
+import { loadAdvanceCharges } from '../../refunds/load-refunds.ts'
+import type { AdvanceCharge } from '../../refunds/refunds.ts'
 import { type BillingInputs, inputsHashOf, usingCustomer } from '../../terms/billing-inputs.ts'
 import { loadManyInputs } from '../../terms/load/load-inputs.ts'
 import { withDeducted } from './deducted-before.ts'
@@ -17,7 +17,7 @@ export type SubscriptionState = {
   readonly inputsHash: string
   readonly rows: readonly SubscriptionInvoice[]
   /** What FINAL invoices charged ahead for the time after an end with a refund. */
-  readonly ahead: readonly ChargedAhead[]
+  readonly ahead: readonly AdvanceCharge[]
   /** Changes when any input of an invoice of the subscription changes, except usage. */
   readonly hash: string
 }
@@ -35,8 +35,8 @@ export async function loadStates(
   const invoicesOf = await withDeducted(uow, all)
   const closed = await lastClosedOf(uow, ids)
   // Few subscriptions end with a refund, and the others need no query.
-  const ahead = new Map<string, ChargedAhead[]>()
-  for (const [id, own] of inputs) ahead.set(id, await loadChargedAhead(uow, own))
+  const ahead = new Map<string, AdvanceCharge[]>()
+  for (const [id, own] of inputs) ahead.set(id, await loadAdvanceCharges(uow, own))
   return new Map(
     [...inputs].map(([id, own], place): [string, SubscriptionState] => {
       const invoices = invoicesOf[place] ?? []

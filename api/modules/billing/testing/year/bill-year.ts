@@ -7,8 +7,8 @@ import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
 import { type PricedInvoice, priceInvoice } from '../../pricing/price-invoice.ts'
-import { chargedAhead } from '../../refunds/charged-ahead.ts'
-import { type ChargedAhead, refundsIn, refundTimes } from '../../refunds/refunds.ts'
+import { advanceChargesOf } from '../../refunds/advance-charges.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from '../../refunds/refunds.ts'
 import { keyOfWindow } from '../../run/state/subscription-invoices.ts'
 import type { BillingInputs, ConfigInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { resolveTerms } from '../../terms/price-terms.ts'
@@ -47,7 +47,7 @@ export function billYear(
   const keys = new Set<string>()
   const billed = new Set<string>()
   const counted: ClosedUsage[] = []
-  const ahead: ChargedAhead[] = []
+  const ahead: AdvanceCharge[] = []
   for (;;) {
     const next = nextWindow(story, keys, closed.at(-1)?.window.cutoffAt ?? story.start)
     if (next === null || next.window.cutoffAt > until) return closed
@@ -74,7 +74,9 @@ export function billYear(
     closed.push({ window, invoice })
     funds?.closed(id, { window, invoice })
     for (const key of invoice.advanceCharges) billed.add(key)
-    ahead.push(...chargedAhead(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))))
+    ahead.push(
+      ...advanceChargesOf(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))),
+    )
     const figures = { positions: [], customer_keys: [], names_hash: null, charges: invoice.counted }
     counted.push({ invoice_id: id, subscription_id: 'subscription', ...figures })
   }

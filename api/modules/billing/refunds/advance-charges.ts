@@ -2,10 +2,13 @@
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
-import type { ChargedAhead } from './refunds.ts'
+import type { AdvanceCharge } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
-export const chargedAhead = ({ lines }: { readonly lines: readonly LineValues[] }, invoiceId = 'inv'): ChargedAhead[] =>
+export const advanceChargesOf = (
+  { lines }: { readonly lines: readonly LineValues[] },
+  invoiceId = 'inv',
+): AdvanceCharge[] =>
   lines
     .filter(({ source }) => source['in_advance'] === true && source['one_off'] !== true)
     .map(line => ({

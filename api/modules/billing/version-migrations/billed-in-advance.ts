@@ -1,9 +1,9 @@
 // Which schedules have been billed before they started: what is charged ahead is on the invoice before.
 import { sql } from 'drizzle-orm'
-import type { ChargedAhead } from '../../subscriptions/succession/move-to-version.ts'
+import type { BilledInAdvance } from '../../subscriptions/succession/move-to-version.ts'
 
 /** The schedules that have a line on a FINAL invoice. Those are no longer changed. */
-export const chargedAhead: ChargedAhead = async (uow, scheduleIds) => {
+export const billedInAdvance: BilledInAdvance = async (uow, scheduleIds) => {
   if (scheduleIds.length === 0) return new Set()
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
