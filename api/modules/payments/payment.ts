@@ -14,7 +14,7 @@ import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 import { isCreditNote } from '../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
-import { keptOf } from './kept-of.ts'
+import { netOfRefunds } from './net-of-refunds.ts'
 import { authorizedOf } from './store-payments.ts'
 import { PAYMENT_RESULTS, type Payment, payments } from './table.ts'
 
@@ -104,6 +104,6 @@ export function checkPaid({ amount: { quantity, currency } }: Pick<Payment, 'amo
 
 /** Lets the invoice follow its payments. The caller holds it. */
 async function countPayments(uow: Uow, invoiceId: Id<'invo'>): Promise<void> {
-  const paid = (await authorizedOf(uow, invoiceId)).map(keptOf)
+  const paid = (await authorizedOf(uow, invoiceId)).map(netOfRefunds)
   await settle(uow, await lockInvoice(uow, invoiceId), { paid_amount: plain(sum(paid)) })
 }

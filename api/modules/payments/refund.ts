@@ -14,7 +14,7 @@ import { checkPayable, settle } from '../invoices/changes/pay-invoice.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { settlementOf } from '../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
-import { keptOf } from './kept-of.ts'
+import { netOfRefunds } from './net-of-refunds.ts'
 import { paymentResource } from './payment.ts'
 import { authorizedOf } from './store-payments.ts'
 import type { Payment } from './table.ts'
@@ -50,7 +50,7 @@ export async function refundPayment(
   given: Static<typeof Amount> | null | undefined,
 ): Promise<Payment> {
   const row = await lockCounting(uow, id)
-  return await refund(uow, row, given ? wantedOf(row, given) : keptOf(row))
+  return await refund(uow, row, given ? wantedOf(row, given) : netOfRefunds(row))
 }
 
 function wantedOf(row: Payment, { quantity, currency }: Static<typeof Amount>): Decimal {
@@ -60,7 +60,7 @@ function wantedOf(row: Payment, { quantity, currency }: Static<typeof Amount>): 
   const wanted = decimal(quantity)
   if (!toMoney(amount(wanted, currency)).quantity.eq(wanted))
     throw refused('amount.quantity', `${currency} does not have that many decimal places.`)
-  const left = keptOf(row)
+  const left = netOfRefunds(row)
   if (wanted.lte(ZERO) || wanted.gt(left))
     throw refused(
       'amount.quantity',
@@ -71,7 +71,7 @@ function wantedOf(row: Payment, { quantity, currency }: Static<typeof Amount>): 
 
 async function refund(uow: Uow, row: Payment, wanted: Decimal): Promise<Payment> {
   const quantity = plain(decimal(row.refunded_amount.quantity).plus(wanted))
-  const isWhole = wanted.eq(keptOf(row))
+  const isWhole = wanted.eq(netOfRefunds(row))
   return await saveChange(uow, paymentResource, row, {
     refunded_amount: { quantity, currency: row.amount.currency },
     ...(isWhole ? { result: 'REFUNDED' as const } : {}),
@@ -90,7 +90,7 @@ export async function refundInvoice(uow: Uow, id: Id<'invo'>): Promise<InvoiceRo
   if (left.lte(ZERO))
     throw invalidMove(row, 'Nothing was paid beyond what is due, so there is nothing to refund.', 'payment_status')
   for (const payment of (await authorizedOf(uow, id)).toReversed()) {
-    const part = min(keptOf(payment), left)
+    const part = min(netOfRefunds(payment), left)
     if (part.lte(ZERO)) continue
     await refund(uow, await lockExisting(uow, paymentResource, payment.id), part)
     left = left.minus(part)

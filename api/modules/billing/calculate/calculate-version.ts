@@ -13,7 +13,7 @@ import { getOne } from '../../../resource/store.ts'
 import { groupsOf } from '../../catalog/pricing-groups/load-groups.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import type { Pricing, PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
-import { lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { missingPriceOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { settingsShown } from '../../catalog/pricing-plans/variants/settings.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
@@ -151,7 +151,7 @@ function soldAs(version: PricingPlanVersion, pricings: readonly Pricing[], body:
   const foreign = new Set<string>()
   const billing_period = body.billing_period ?? periods?.billing_periods[0]?.period ?? MONTH
   for (const item of items) {
-    const lack = lackOf(item, { currency: pricing_currency, billingPeriod: billing_period })
+    const lack = missingPriceOf(item, { currency: pricing_currency, billingPeriod: billing_period })
     if (lack?.kind === 'FALLBACK') foreign.add(lack.to)
     if (!lack || lack.kind === 'FALLBACK') continue
     const sold = lack.kind === 'BILLING_PERIOD' ? lack.sold.map(periodText) : lack.sold

@@ -46,10 +46,10 @@ export type Charge = PriceTerm & {
 }
 
 /** The period by whose days a charge is prorated: when seats change in a period, the part with this number of seats. */
-export const owedPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.period ?? period
+export const prorationPeriod = ({ period, seats }: Charge): BillingPeriod => seats?.period ?? period
 
 /** A price ahead that is charged for days, so that a part of its period can be charged. */
-export const isChargedByDays = (term: PriceTerm): boolean =>
+export const isProratedByDays = (term: PriceTerm): boolean =>
   term.inAdvance && !isOneOff(term) && !isMetered(term) && !isSoldByCredits(term)
 
 type ChargedTime = {

@@ -5,7 +5,7 @@ import { type Instant, intersect, without } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
-import { type Charge, chargeOf, isChargedByDays, keyOf } from './charge.ts'
+import { type Charge, chargeOf, isProratedByDays, keyOf } from './charge.ts'
 import { type PaidCharge, paidDays, paidInParts, partsIn, REST } from './paid-parts.ts'
 import { seatsLeft, seatsPaidInParts } from './seat-charges.ts'
 
@@ -51,7 +51,7 @@ export function chargedInParts(
   { covered }: BillingPeriod,
   billed: ReadonlySet<string>,
 ): PaidCharge[] | null {
-  if (partsIn(billed).size === 0 || !isChargedByDays(term)) return null
+  if (partsIn(billed).size === 0 || !isProratedByDays(term)) return null
   const paid = paidInParts(billed, from => keyOf(term, from), covered)
   const isOpen = ({ key, service, paused }: PaidCharge): boolean =>
     key.endsWith(REST) || service.end < covered.end || without(paused, calendar.pauses).length > 0

@@ -12,7 +12,7 @@ import type { Measure } from '../../catalog/pricing-plans/checks/measures.ts'
 import { randomConfig, randomPriced } from '../../catalog/pricing-plans/checks/testing/random-prices.ts'
 import type { PricingItem, PricingItemInput, SplitPricing } from '../../catalog/pricing-plans/schema.ts'
 import { checkVariants } from '../../catalog/pricing-plans/variants/check-variants.ts'
-import { gapOf, soldCurrencies, soldPeriods } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { coverageGap, soldCurrencies, soldPeriods } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { holdsWhole } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { allConfigs, variantFor, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { ProductItem } from '../../catalog/products/table.ts'
@@ -91,7 +91,7 @@ function saved(parts: readonly Part[]): PricingItem[] {
     return groupMembers(item, measured, MEASURES, `items.${index}`)
   })
   checkVolumeGroups(groups)
-  const gap = gapOf([{ id: 'prcg_1', name: 'All', items }], {})
+  const gap = coverageGap([{ id: 'prcg_1', name: 'All', items }], {})
   if (gap) throw new AppError('INVALID_OPERATION', gap.message, { field: 'status' })
   return items
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { at, interval } from '../../../../shared/time.ts'
 import type { HeldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
-import { meterOfBoth, soldAnew } from './refuse-billed-time.ts'
+import { meterOfBoth, newlyPriced } from './refuse-billed-time.ts'
 
 const day = (number: number) => at(`2026-03-${String(number).padStart(2, '0')}T00:00:00Z`)
 const held = (start: number, end: number | null, ...meters: string[]): HeldPrices => ({
@@ -36,7 +36,7 @@ test.each<[string, readonly HeldPrices[], readonly [number, number | null, strin
   ['one that is enabled for longer', [held(1, 3, 'tokens'), held(3, null, 'images', 'tokens')], [[3, 10, 'images']]],
   ['one that ends earlier', [held(1, null, 'tokens')], []],
 ])('%s sells anew', (_title, after, expected) => {
-  expect(soldAnew(THEIRS, after).map(({ start_ms, end_ms, meters }) => [start_ms, end_ms, meters[0]])).toEqual(
+  expect(newlyPriced(THEIRS, after).map(({ start_ms, end_ms, meters }) => [start_ms, end_ms, meters[0]])).toEqual(
     expected.map(([start, end, meter]) => [day(start), end === null ? null : day(end), meter]),
   )
 })

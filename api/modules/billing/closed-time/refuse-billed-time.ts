@@ -65,7 +65,7 @@ export async function refuseBilledTime(
     overlaps.flatMap(({ mine, held }) => [mine, held]),
   )
   for (const { other, mine, held, billed } of overlaps) {
-    const sold = enabling ? soldAnew(pricesOf(mine), pricesOf({ ...mine, enabled: enabling })) : pricesOf(mine)
+    const sold = enabling ? newlyPriced(pricesOf(mine), pricesOf({ ...mine, enabled: enabling })) : pricesOf(mine)
     const meter = meterOfBoth(sold, pricesOf(held), billed)
     if (meter !== null) throw billedAlready({ other, meter, until: formatInstant(billed.end) })
   }
@@ -103,7 +103,7 @@ const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleM
 })
 
 /** The meters that are priced after a change and were not before it, and when. Both are of the same time. Pure. */
-export const soldAnew = (before: readonly HeldPrices[], after: readonly HeldPrices[]): HeldPrices[] =>
+export const newlyPriced = (before: readonly HeldPrices[], after: readonly HeldPrices[]): HeldPrices[] =>
   after.flatMap(now =>
     before.flatMap(then => {
       const start_ms = Math.max(now.start_ms, then.start_ms)

@@ -19,19 +19,25 @@ import { paidByBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
-import { chargesOtherwise, costsTheSame, REBILL_BILLING, rebilled, usesOtherwise } from '../late/corrected/rebill.ts'
+import {
+  differInCharges,
+  differInWalletUse,
+  haveSameUsageCost,
+  REBILL_BILLING,
+  rebillColumns,
+} from '../late/corrected/rebill.ts'
 import { correctionsNotIssued, insertCorrection } from '../late/corrected/store-corrections.ts'
 import type { Correction } from '../late/corrected/table.ts'
 import { findLateUnits } from '../late/late-charges.ts'
-import { overtaken } from '../late/overtaken.ts'
+import { billedByLaterInvoices } from '../late/later-invoices.ts'
 import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { isCorrectedByNewRules, newInCorrections, rulesMayDiffer } from '../why/rule-changes.ts'
 import { verifyInvoice } from '../why/verify-invoice.ts'
-import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
 import { rebillProducer } from './rebill-producer.ts'
+import { payersOf, type RepricedInvoice, repriceInvoice } from './reprice-invoice.ts'
 
 const NOTE = 'Usage of this invoice changed after it was issued. A corrected invoice takes its place.'
 
@@ -75,7 +81,7 @@ async function changedInvoices(
   tenant: Tenant,
   { inputs, closed, corrections }: Found,
 ): Promise<string[]> {
-  const later = overtaken(closed)
+  const later = billedByLaterInvoices(closed)
   const own = closed.filter(({ invoice_id }) => !later.has(invoice_id))
   if (own.length === 0) return []
   const considered = own.map(each => {
@@ -131,14 +137,14 @@ async function prepareOne(
   // Where an invoice charged nothing, the next invoice bills its late usage (`closedForNext`).
   const used = usesOf(row.content)
   if (row.status !== 'FINAL' || (used.size === 0 && !lines.some(chargesSomething))) return null
-  const again = await priceAgain(deps, tenant, originalId)
+  const again = await repriceInvoice(deps, tenant, originalId)
   // By what wallets had when it became FINAL: what was granted since changes no invoice that is issued.
   const { columns, lines: now, counted } = again.price([]).priced
-  if (!chargesOtherwise(lines, now) && !usesOtherwise(used, usesOf(columns.content))) return null
+  if (!differInCharges(lines, now) && !differInWalletUse(used, usesOf(columns.content))) return null
   // The late usage costs nothing. What differs comes from a rule that changed since, and the customer does not pay for that.
   const before = closed.find(({ invoice_id }) => invoice_id === originalId)
   const coupons = couponsOfInvoice(again.inputs, again.price([]).request)
-  if (before && costsTheSame(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
+  if (before && haveSameUsageCost(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
   const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
   const fault = await inTenant(deps.database, tenant, SERVICE, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
@@ -167,7 +173,12 @@ const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amoun
   ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
 
 /** The changes of rules that the correction follows, besides usage: its credit note names them. */
-async function changedRules(deps: BillingDeps, tenant: Tenant, row: InvoiceRow, again: PricedAgain): Promise<string[]> {
+async function changedRules(
+  deps: BillingDeps,
+  tenant: Tenant,
+  row: InvoiceRow,
+  again: RepricedInvoice,
+): Promise<string[]> {
   const { request } = again.price([])
   const { terms, late = [] } = request
   const priced = {
@@ -179,7 +190,7 @@ async function changedRules(deps: BillingDeps, tenant: Tenant, row: InvoiceRow, 
   return newInCorrections((await verifyInvoice(deps, tenant, row.id)).rule_changes)
 }
 
-type Corrected = { readonly again: PricedAgain; readonly note: string }
+type Corrected = { readonly again: RepricedInvoice; readonly note: string }
 
 async function insertBoth(uow: Uow, original: InvoiceRow, { again, note }: Corrected): Promise<void> {
   const { inputs, positions } = again
@@ -190,7 +201,7 @@ async function insertBoth(uow: Uow, original: InvoiceRow, { again, note }: Corre
     uow,
     {
       ...UNTOUCHED,
-      ...rebilled(priced, null),
+      ...rebillColumns(priced, null),
       wallet_amount: plain(paidByBalances(priced.columns.content)),
       holds_period: false,
       own_notes: original.own_notes,

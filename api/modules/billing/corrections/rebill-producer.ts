@@ -7,21 +7,21 @@ import { at } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { makeFinal } from '../../invoices/changes/finalize.ts'
-import { creditAsItIs } from '../../invoices/credits/credit-producer.ts'
+import { recomputeCreditNote } from '../../invoices/credits/credit-producer.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import { lockInvoice } from '../../invoices/repository.ts'
 import type { Payers } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { closedUsageOf, saveClosedUsage } from '../late/closed-usage.ts'
-import { REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
+import { REBILL_BILLING, rebillColumns } from '../late/corrected/rebill.ts'
 import { correctionWith, saveCorrection } from '../late/corrected/store-corrections.ts'
 import type { Correction } from '../late/corrected/table.ts'
-import { overtaken } from '../late/overtaken.ts'
+import { billedByLaterInvoices } from '../late/later-invoices.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
 import { type BillingDeps, countedUntil } from '../run/compute-invoice.ts'
-import { type PricedAgain, payersOf, priceAgain } from './price-again.ts'
+import { payersOf, type RepricedInvoice, repriceInvoice } from './reprice-invoice.ts'
 
 /** The producer of the new invoices of corrections. They become FINAL only when a user requests it. */
 export const rebillProducer = (deps: BillingDeps): InvoiceProducer => ({
@@ -33,7 +33,7 @@ export const rebillProducer = (deps: BillingDeps): InvoiceProducer => ({
     inTimeOf(deps.database, tenant, [row.customer_id], async () => {
       const correction = await readTenant(deps.database, tenant, uow => correctionOf(uow, row.id))
       const until = await countedUntil(deps)
-      const again = await priceAgain(deps, tenant, idOf('invo', correction.original_invoice_id))
+      const again = await repriceInvoice(deps, tenant, idOf('invo', correction.original_invoice_id))
       return await inTenant(deps.database, tenant, actor, async uow => {
         await lockCorrection(uow, correction)
         await prepare?.(uow)
@@ -70,7 +70,7 @@ async function lockCorrection(uow: Uow, of: Correction): Promise<void> {
  */
 async function issueCredit(uow: Uow, of: Correction): Promise<void> {
   const closed = await closedUsageOf(uow, of.pricing_plan_subscription_id)
-  if (overtaken(closed).has(of.original_invoice_id)) {
+  if (billedByLaterInvoices(closed).has(of.original_invoice_id)) {
     const message =
       'A later invoice has billed late usage of the invoice that it corrects. Make this one VOID: POST /v1/invoices/{id}/void.'
     throw new AppError('INVALID_OPERATION', message, {
@@ -84,14 +84,14 @@ async function issueCredit(uow: Uow, of: Correction): Promise<void> {
   if (note.status !== 'DRAFT') return
   // Before the credit note is saved: alone it is refused.
   await saveCorrection(uow, of, { status: 'ISSUED' })
-  const now = await creditAsItIs(uow, note.id)
+  const now = await recomputeCreditNote(uow, note.id)
   await makeFinal(uow, note, now.compute(uow.now))
   await now.close(uow)
 }
 
 type Current = {
   readonly correction: Correction
-  readonly again: PricedAgain
+  readonly again: RepricedInvoice
   readonly payers: Payers
   readonly added: Awaited<ReturnType<typeof addedLinesOf>>
   readonly until: Awaited<ReturnType<typeof countedUntil>>
@@ -102,7 +102,7 @@ function recomputationOf(row: InvoiceRow, { correction, again, payers, added, un
   return {
     cutoffAt: at(row.created_at),
     compute: finalizedAt => ({
-      columns: rebilled(priced, finalizedAt),
+      columns: rebillColumns(priced, finalizedAt),
       lines: priced.lines,
       // What the charges of the original granted stays granted.
       inputsHash: '',

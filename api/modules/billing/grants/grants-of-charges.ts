@@ -12,7 +12,7 @@ import { termsOfRule } from '../../catalog/pricing-plans/checks/check-wallet-gra
 import type { WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import { isEnding } from '../../subscriptions/ending/inactive-periods.ts'
-import { owedPeriod } from '../charges/charge.ts'
+import { prorationPeriod } from '../charges/charge.ts'
 import { inPricingCurrency } from '../rating/exchange.ts'
 import type { RatedCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs, SeatInput } from '../terms/billing-inputs.ts'
@@ -97,7 +97,7 @@ function quantityOf({ charge, metered }: RatedCharge, rule: WalletGrantRule, pai
   // The rest of a period grants no second time what the period grants once.
   if (model !== 'PER_SEAT') return charge.rest ? ZERO : fixed
   const seats = metered.quantity.minus(charge.seats?.before ?? ZERO)
-  return timesFraction(fixed.times(seats), periodShare(owedPeriod(charge)))
+  return timesFraction(fixed.times(seats), periodShare(prorationPeriod(charge)))
 }
 
 /** One grant for each assignment in a period that the invoice collects: its share of the period, by local days. */

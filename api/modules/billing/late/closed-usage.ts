@@ -11,7 +11,7 @@ import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { sendersOf } from '../terms/usage-parts.ts'
-import { forNextInvoice } from './overtaken.ts'
+import { forNextInvoice } from './later-invoices.ts'
 
 /** A metered charge of a closed invoice. Times are epoch milliseconds, `[start, end)`. */
 export type ClosedCharge = {
@@ -177,7 +177,7 @@ export async function closedForNext(
   policy: LateEventPolicy,
   subscriptionIds: readonly string[],
 ): Promise<ClosedUsage[]> {
-  if (!takesLate(policy)) return []
+  if (!billsLateUsage(policy)) return []
   const closed = await closedUsageOfMany(uow, subscriptionIds)
   if (policy === 'NEXT_INVOICE' || closed.length === 0) return closed
   const { platformId, environment } = uow.tenant
@@ -188,7 +188,7 @@ export async function closedForNext(
 }
 
 /** Whether late usage can go on the next invoice. */
-export const takesLate = (policy: LateEventPolicy): boolean => policy !== 'NOT_MATCHED'
+export const billsLateUsage = (policy: LateEventPolicy): boolean => policy !== 'NOT_MATCHED'
 
 /**
  * For each partition of the log, the position up to which an invoice counted; null when it is not closed, or was closed

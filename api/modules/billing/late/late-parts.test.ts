@@ -13,7 +13,7 @@ import { type ExampleItem, eur, exampleInputs, metered, plainUsage } from '../te
 import { usageNeeds } from '../usage/usage-needs.ts'
 import type { ClosedUsage } from './closed-usage.ts'
 import { type LateUnit, lateCharge, lateUnits, termOf } from './late-usage.ts'
-import { forNextInvoice } from './overtaken.ts'
+import { forNextInvoice } from './later-invoices.ts'
 
 function* take<T>(all: Iterable<T>, count: number): Generator<T> {
   let left = count

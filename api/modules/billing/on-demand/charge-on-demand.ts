@@ -25,7 +25,7 @@ import { billingTypeOf } from '../terms/billing-type.ts'
 import { loadBillingInputs } from '../terms/load/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { computeOnDemand, fundsOfOrder } from './compute-on-demand.ts'
-import { ON_DEMAND_BILLING, onDemandAsItIs } from './on-demand-producer.ts'
+import { ON_DEMAND_BILLING, recomputeOnDemand } from './on-demand-producer.ts'
 import { chargesOfOrder, checkOrder } from './order.ts'
 import type { OnDemandChargeBody } from './schema.ts'
 
@@ -51,7 +51,7 @@ export async function billOnDemand(uow: Uow, body: Omit<OnDemandChargeBody, 'pre
   const { id } = await insertInvoice(uow, newInvoice(inputs, { order, computed }), computed.lines)
   const created = await announce(uow, id)
   if (!body.finalize_immediately) return created
-  const current = await onDemandAsItIs(uow, id)
+  const current = await recomputeOnDemand(uow, id)
   if (!current) throw new Error(`the order of ${id} was checked`)
   const issued = await makeFinal(uow, await lockInvoice(uow, id), current.compute(uow.now))
   await current.close(uow)

@@ -31,7 +31,7 @@ export const onDemandProducer = (database: Database): InvoiceProducer => ({
         await lockSubscription(uow, idOf('ppsu', subscriptionOf(row)))
         await holdCustomer(uow, idOf('cust', row.customer_id))
         await prepare?.(uow)
-        return await save(uow, await onDemandAsItIs(uow, row.id))
+        return await save(uow, await recomputeOnDemand(uow, row.id))
       }),
     ),
   released: async () => {},
@@ -43,7 +43,7 @@ function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): strin
 }
 
 /** An on-demand charge as it can be saved now; null when its schedule no longer sells what was ordered. */
-export async function onDemandAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation | null> {
+export async function recomputeOnDemand(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation | null> {
   const row = await getInvoice(uow, invoiceId)
   const { on_demand: order } = row
   if (order === null) throw new Error(`the invoice ${row.id} has no order`)

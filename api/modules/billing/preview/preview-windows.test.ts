@@ -58,7 +58,7 @@ const preview = (
 ) => {
   const inputs = exampleInputs({ start: START, items })
   const chosen = previewWindows({ inputs, terms: resolveTerms(inputs), rows, from: at(from), perSchedule })
-  return chosen.map(({ window, takesLate }) => [formatInstant(window.cutoffAt).slice(0, 10), takesLate])
+  return chosen.map(({ window, billsLateUsage }) => [formatInstant(window.cutoffAt).slice(0, 10), billsLateUsage])
 }
 
 test.each([

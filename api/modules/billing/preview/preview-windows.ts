@@ -4,7 +4,7 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { takesLate } from '../late/closed-usage.ts'
+import { billsLateUsage } from '../late/closed-usage.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -27,7 +27,7 @@ export type CandidateWindow = {
   readonly billed: ReadonlySet<string>
   readonly charges: readonly Charge[]
   /** Whether late usage goes on it. */
-  readonly takesLate: boolean
+  readonly billsLateUsage: boolean
 }
 export type PreviewWindow = CandidateWindow & {
   /** The schedules this invoice is shown under. */
@@ -86,7 +86,7 @@ function* candidates(
   rows: readonly SubscriptionInvoice[],
 ): Generator<CandidateWindow, void, undefined> {
   const ahead = new Set<string>()
-  let mayTakeLate = takesLate(inputs.platform.late_event_policy)
+  let mayTakeLate = billsLateUsage(inputs.platform.late_event_policy)
   const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
     if (!mayHaveInvoice(rows, window)) continue
@@ -98,7 +98,7 @@ function* candidates(
     for (const charge of isClosed ? [] : charges.filter(({ inAdvance }) => inAdvance)) ahead.add(charge.key)
     // The first window has an invoice only when something is billed in advance.
     const isOpen = !isClosed && (window.arrears !== null || charges.length > 0)
-    yield { window, billed, charges, takesLate: mayTakeLate && isOpen }
+    yield { window, billed, charges, billsLateUsage: mayTakeLate && isOpen }
     if (isOpen) mayTakeLate = false
   }
 }

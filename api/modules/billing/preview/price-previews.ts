@@ -77,9 +77,9 @@ export async function readPreviews<T extends ChosenPreview>(
   const withLate = await Promise.all(
     chosen.map(async each => {
       const { inputs, closed } = each.state
-      const { takesLate, window } = each.choice
+      const { billsLateUsage, window } = each.choice
       const of = { tenant, inputs, terms: resolveTerms(inputs), closed, key: keyOfWindow(window) }
-      return { ...each, late: takesLate && closed.length > 0 ? await findLateCharges(deps, of) : [] }
+      return { ...each, late: billsLateUsage && closed.length > 0 ? await findLateCharges(deps, of) : [] }
     }),
   )
   return await Promise.all(

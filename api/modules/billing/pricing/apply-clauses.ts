@@ -24,8 +24,8 @@ import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { advanceScan, periodOf } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
-import { givenBackBy } from './given-back.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
+import { refundedCharges } from './refunded-charges.ts'
 
 /** A draft after its clauses. */
 export type AfterClauses = {
@@ -60,7 +60,7 @@ export function withClauses(
   const zone = zoneOfParties(inputs)
   const rounding = roundingOf(inputs)
   const givenBack =
-    before.length === 0 ? [] : givenBackBy(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
+    before.length === 0 ? [] : refundedCharges(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
   const eachPeriod = rules?.couponsEachPeriod === true
   const discounts = [
     ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack, billed }),

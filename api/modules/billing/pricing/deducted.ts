@@ -6,7 +6,7 @@ import { decimal, plain } from '../../../../shared/decimal.ts'
 import { at, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import { partsIn } from '../charges/paid-parts.ts'
-import { type GivenBack, givenBackOf } from './given-back.ts'
+import { type RefundedCharge, refundedDiscount } from './refunded-charges.ts'
 
 /** What a line of type DISCOUNT took off charges of one period. */
 export type Deducted = {
@@ -70,7 +70,7 @@ type Of = {
   readonly currency: string
   readonly rounding: RoundingMode
   /** What the refunds on this invoice give back. */
-  readonly givenBack: readonly GivenBack[]
+  readonly givenBack: readonly RefundedCharge[]
   /** The keys of what other invoices charge ahead. */
   readonly billed: ReadonlySet<string>
 }
@@ -96,7 +96,7 @@ export const withTaken = (
           const quantity = decimal(amountType === 'INCLUDING_TAX' ? by.gross : by.net)
           return {
             time: timeOf(by, billed),
-            amount: quantity.minus(givenBackOf({ quantity, by, beside: own }, discount, givenBack, rounded)),
+            amount: quantity.minus(refundedDiscount({ quantity, by, beside: own }, discount, givenBack, rounded)),
           }
         })
         return taken.length === 0 ? discount : { ...discount, taken }

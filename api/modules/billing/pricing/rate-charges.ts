@@ -8,7 +8,7 @@ import { roundingOf } from '../../invoices/document/parties.ts'
 import type { Charge } from '../charges/charge.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { creditsToSell, lateInCredits, rateInCredits } from '../rating/credit-charges.ts'
-import { lacksRate } from '../rating/foreign-usage.ts'
+import { lacksExchangeRate } from '../rating/foreign-usage.ts'
 import { isZeroUsage, type RatedCharge, rateCharge, rateLate } from '../rating/rate-charge.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -76,7 +76,7 @@ function rateLateCharges(
       const time = `${formatInstant(charge.service.start)} to ${formatInstant(charge.service.end)}`
       const details = `Late usage of ${charge.productItem.name} (${time}) is not on this invoice: ${error.message}`
       // Usage without a rate is billed once there is one: the invoice waits for it, as for usage of its own period.
-      findings.push({ status: lacksRate(charge, usage) ? 'ERROR' : 'WARNING', details })
+      findings.push({ status: lacksExchangeRate(charge, usage) ? 'ERROR' : 'WARNING', details })
     }
   }
   return { rated, inCredits, findings }

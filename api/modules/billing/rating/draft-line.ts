@@ -4,7 +4,7 @@ import type { Volume } from '../../../../shared/rating/price.ts'
 import { type Interval, intersect } from '../../../../shared/time.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
 import type { LineView } from '../../invoices/schema.ts'
-import { type Charge, isChargedByDays } from '../charges/charge.ts'
+import { type Charge, isProratedByDays } from '../charges/charge.ts'
 import type { ProductItemInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { isOneOff } from '../terms/price-terms.ts'
@@ -44,7 +44,7 @@ export function draftLine(rated: RatedCharge): DraftLine {
     key,
     in_advance: inAdvance,
     ...(isOneOff(charge) ? { one_off: true } : inAdvance ? pausedIn(service, charge.calendar?.pauses) : {}),
-    ...(isChargedByDays(charge) && (charge.rest || service.end < charge.period.full.end)
+    ...(isProratedByDays(charge) && (charge.rest || service.end < charge.period.full.end)
       ? { period_end: charge.period.full.end }
       : {}),
   }

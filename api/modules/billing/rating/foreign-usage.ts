@@ -39,7 +39,7 @@ export function withoutUnpriced(
 }
 
 /** Whether the charge has money that no rate converts. */
-export const lacksRate = (charge: Charge, usage: UsageFigures): boolean =>
+export const lacksExchangeRate = (charge: Charge, usage: UsageFigures): boolean =>
   usageNeeds([charge]).some(({ key }) => (usage.get(key) ?? []).some(({ missing }) => missing !== undefined))
 
 /** What is wrong with rates that were too old when they converted usage. */

@@ -9,7 +9,7 @@ import type { IncludedVolume, IncludedVolumeDetails } from '../../../../shared/r
 import type { BandCharge, Volume } from '../../../../shared/rating/price.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { BandView, MeterValueView, PriceDetailsView, SubLineView } from '../../invoices/schema.ts'
-import { type Charge, owedPeriod } from '../charges/charge.ts'
+import { type Charge, prorationPeriod } from '../charges/charge.ts'
 import { isRatedPerEvent } from '../terms/price-terms.ts'
 import { inBillingCurrency, inPricingCurrency } from './exchange.ts'
 import { convertedText, convertedView } from './foreign-usage.ts'
@@ -37,7 +37,7 @@ export function priceDetails(rated: RatedCharge): Omit<PriceDetailsView, 'amount
     description: describe(rated, currency),
     ...(isWhole(share)
       ? {}
-      : { proration: { covered_days: owedPeriod(charge).coveredDays, days: owedPeriod(charge).fullDays } }),
+      : { proration: { covered_days: prorationPeriod(charge).coveredDays, days: prorationPeriod(charge).fullDays } }),
     ...(isWhole(scale) ? {} : { pricing_scale: fractionView(scale) }),
     ...(before && meterValue
       ? {
@@ -263,7 +263,7 @@ function describe(of: RatedCharge, currency: string): string {
     ...(persisted ? [`counted on from ${persistedText(charge, persisted)} at ${formatInstant(persisted.at)}`] : []),
     ...(before ? [`less ${plain(before.total.quantity)} ${currency} charged before`] : []),
     ...(isWhole(scale) ? [] : [`× ${ratio(scale)} of the price period`]),
-    ...(isWhole(share) ? [] : [`× ${owedPeriod(charge).coveredDays} ÷ ${owedPeriod(charge).fullDays} days`]),
+    ...(isWhole(share) ? [] : [`× ${prorationPeriod(charge).coveredDays} ÷ ${prorationPeriod(charge).fullDays} days`]),
   ]
   return parts.filter(part => part !== '').join(', ')
 }

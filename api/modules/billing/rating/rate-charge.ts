@@ -16,7 +16,7 @@ import { type Decimal, decimal, max, sum, ZERO } from '../../../../shared/decima
 import { amount, toMoney } from '../../../../shared/money.ts'
 import { numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { rate } from '../../../../shared/rating/rate.ts'
-import { type Charge, owedPeriod } from '../charges/charge.ts'
+import { type Charge, prorationPeriod } from '../charges/charge.ts'
 import type { ChargedSeats } from '../charges/seat-charges.ts'
 import { chargedShares } from '../charges/spread-price.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
@@ -240,7 +240,7 @@ function fractionsOf(charge: Charge): { scale: Fraction; share: Fraction } {
   const metered = isMetered(charge)
   if (!calendar || isOneOff(charge) || isSoldByCredits(charge) || (metered && isRatedPerPricingPeriod(charge)))
     return { scale: WHOLE, share: WHOLE }
-  return { scale: scaleOf(charge), share: metered ? WHOLE : periodShare(owedPeriod(charge)) }
+  return { scale: scaleOf(charge), share: metered ? WHOLE : periodShare(prorationPeriod(charge)) }
 }
 
 /** How many pricing periods make one billing period. */

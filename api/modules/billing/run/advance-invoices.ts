@@ -17,7 +17,7 @@ import {
 import type { Purse } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
-import { type ClosedUsage, type Closing, takesLate } from '../late/closed-usage.ts'
+import { billsLateUsage, type ClosedUsage, type Closing } from '../late/closed-usage.ts'
 import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
@@ -122,7 +122,7 @@ export function advanceInvoices(of: Advance): Advanced {
     if (!step.closing) continue
     closings.push(step.closing)
     // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
-    if (step.takesLate) late = []
+    if (step.billsLateUsage) late = []
   }
   return { pending, closings, pins, issues, granted, rows }
 }
@@ -147,7 +147,7 @@ type Stepped = {
   readonly closing: Closing | null
   readonly pin: Pin | null
   readonly issue?: Issue
-  readonly takesLate: boolean
+  readonly billsLateUsage: boolean
 }
 
 /** Moves one invoice as far as it may go now. Null when there is rightly no invoice. */
@@ -158,7 +158,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const outline = rows.find(row => keyOfRow(row) === key)
   const row = outline === undefined ? null : of.open.get(outline.id)
   if (row === undefined) throw new Error(`the invoice ${outline?.id} was not read`)
-  const only = (pending: PendingInvoice): Stepped => ({ pending, closing: null, pin: null, takesLate: false })
+  const only = (pending: PendingInvoice): Stepped => ({ pending, closing: null, pin: null, billsLateUsage: false })
   if (row && !isOpenEnded(row)) return only(unchanged(row))
   if (!window) return row ? only(changed(unchanged(row), now, GONE_PERIOD)) : null
   if (inputs.subscription.status !== 'ACTIVE' && inputs.subscription.status !== 'CANCELLED')
@@ -169,7 +169,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
   const deducted = deductedBefore(inputs, rows, window)
   const hasLate =
-    takesLate(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+    billsLateUsage(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const late = hasLate ? lateChargesOf(found, key) : []
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
@@ -179,7 +179,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const given = { terms: of.terms, window, billed, deducted, ...read, late, refunds, ...payers, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
-  const inputsHash = hashOf(of, { billed, deducted, takesLate: hasLate, refunds })
+  const inputsHash = hashOf(of, { billed, deducted, billsLateUsage: hasLate, refunds })
   const counted = price(null)
   const run = { ...of, inputs }
   const saved = computedInvoice(run, { row, counted, inputsHash, finalizeAt: target.finalizeAt })
@@ -188,7 +188,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // One that may spend what this run grants is closed by the next run, which knows it.
   const mayGrantMore = granted || grantsAnew(saved, now)
   if (!target.closes || mayGrantMore || !mayIssue(saved.row, counted, now))
-    return { ...only(saved), takesLate: hasLate }
+    return { ...only(saved), billsLateUsage: hasLate }
   const closing = ({ counted: charges }: PricedInvoice): Closing => ({
     inputs,
     invoiceId: saved.row.id,
@@ -198,19 +198,19 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // An invoice that bills nothing takes no number; its row is kept, so that its period is not billed again.
   if (!hasLines(counted.columns.content)) {
     const archived = changed(saved, now, { status: 'ARCHIVED', finalize_at: null })
-    return { pending: archived, closing: closing(counted), pin: null, takesLate: hasLate }
+    return { pending: archived, closing: closing(counted), pin: null, billsLateUsage: hasLate }
   }
   const last = lastOf(counted, price, now)
   if (finalFault(last.columns, now) !== null) {
     const columns = { ...counted.columns, content: waiting(counted, last) }
     const { finalizeAt } = target
     const waits = stays(run, saved, { row, counted: { ...counted, columns }, inputsHash, finalizeAt })
-    return { ...only(waits), takesLate: hasLate }
+    return { ...only(waits), billsLateUsage: hasLate }
   }
   const pending = finalized(saved, now, computedOf(of, { counted: last, inputsHash }))
   const pin = { invoiceId: saved.row.id, inputs, request: pinnedRequest(asOf(now)) }
   const issue = { inputs, request: asOf(now), draft: saved, final: pending }
-  return { pending, closing: closing(last), pin, takesLate: hasLate, issue }
+  return { pending, closing: closing(last), pin, billsLateUsage: hasLate, issue }
 }
 
 /** Priced again only where the date of the invoice is the moment it becomes FINAL. */
@@ -238,5 +238,5 @@ const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): bool
 /** A hash of everything that the invoice is computed from, except usage. */
 const hashOf = (
   { state, closed }: Pick<Advance, 'state' | 'closed'>,
-  of: Pick<InvoiceHashed, 'billed' | 'deducted' | 'refunds'> & { readonly takesLate: boolean },
-): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.takesLate ? closed : null })
+  of: Pick<InvoiceHashed, 'billed' | 'deducted' | 'refunds'> & { readonly billsLateUsage: boolean },
+): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.billsLateUsage ? closed : null })

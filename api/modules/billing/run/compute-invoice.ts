@@ -24,7 +24,7 @@ import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { type ClosedUsage, closedForNext, takesLate } from '../late/closed-usage.ts'
+import { billsLateUsage, type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
 import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
@@ -107,7 +107,7 @@ async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise
   const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
   const deducted = window ? deductedBefore(inputs, rows, window) : []
   const { late_event_policy: policy } = inputs.platform
-  const hasLate = window !== null && takesLate(policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
+  const hasLate = window !== null && billsLateUsage(policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
   const closed = hasLate ? await closedForNext(uow, policy, [subscriptionId]) : []
   const refunds = window ? await loadRefunds(uow, inputs, window) : []
   const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, deducted, closed: hasLate ? closed : null, refunds })

@@ -86,7 +86,7 @@ export function planSimulated(
     ...(request.deducted ?? []).filter(({ clause, invoiceId }) => !isReplaced(scheduleOfClause(clause), invoiceId)),
     ...soFar.deducted.filter(({ clause }) => switched.has(scheduleOfClause(clause))),
   ]
-  const takesLate = switched.size > 0 && inputs.platform.late_event_policy === 'NEXT_INVOICE'
+  const billsLateUsage = switched.size > 0 && inputs.platform.late_event_policy === 'NEXT_INVOICE'
   return {
     invoice,
     inputs,
@@ -95,7 +95,7 @@ export function planSimulated(
     deducted,
     refunds: [...kept, ...again],
     late,
-    closed: takesLate ? wholeUnits(soFar.closed, switched) : [],
+    closed: billsLateUsage ? wholeUnits(soFar.closed, switched) : [],
   }
 }
 

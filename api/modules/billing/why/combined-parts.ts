@@ -41,7 +41,7 @@ export async function partsOfCombined(
 }
 
 /** The document of them together. Throws INVALID_OPERATION where what it needs was not kept. */
-export function joinedAgain(row: InvoiceRow, parts: readonly PricedPart[], kept: unknown): JoinedInvoice {
+export function recombined(row: InvoiceRow, parts: readonly PricedPart[], kept: unknown): JoinedInvoice {
   const [first, ...others] = parts
   if (!first || kept === undefined) throw notKept(row)
   const { balances } = kept as KeptBalances

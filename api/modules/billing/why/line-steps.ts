@@ -6,7 +6,7 @@ import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { amount, amountView, toMoney } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
-import { owedPeriod } from '../charges/charge.ts'
+import { prorationPeriod } from '../charges/charge.ts'
 import { pathOfClause } from '../rating/clauses-of.ts'
 import { describe } from '../rating/credit-details.ts'
 import { convertedText } from '../rating/foreign-usage.ts'
@@ -79,7 +79,7 @@ export function chargeSteps(rated: RatedCharge, { currency, rounding }: Money): 
       ? null
       : {
           step: 'PRORATION',
-          description: `× ${owedPeriod(charge).coveredDays} ÷ ${owedPeriod(charge).fullDays} days`,
+          description: `× ${prorationPeriod(charge).coveredDays} ÷ ${prorationPeriod(charge).fullDays} days`,
           amount: view(owed, currency),
         },
     charge.productItem.type === 'DEDUCTION'

@@ -121,7 +121,7 @@ export async function currentBasis(
 }
 
 /** The basis with the rules by which its invoice was issued, where they changed since. */
-export async function byRulesOfThen(uow: ReadUow, basis: Basis, invoiceId: Id<'invo'>): Promise<Basis> {
+export async function withRulesAtIssue(uow: ReadUow, basis: Basis, invoiceId: Id<'invo'>): Promise<Basis> {
   const { inputs, request } = basis
   if (request.rules || !inputs.schedules.some(({ coupons = [] }) => coupons.some(isOnceForThings))) return basis
   const rules = pastRulesOf(await linesOfInvoice(uow, invoiceId), inputs.schedules)
@@ -137,7 +137,7 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
   })
   const found = await pinnedBasis(deps, tenant, original)
   const { inputs, request, ...pinned } = await readTenant(deps.database, tenant, uow =>
-    byRulesOfThen(uow, found, original.id),
+    withRulesAtIssue(uow, found, original.id),
   )
   const payers = await readTenant(deps.database, tenant, async uow => {
     const of = { customerIds: [inputs.customer.id], invoiceIds: [row.id], replacedId: original.id }

@@ -15,13 +15,13 @@ import type { ComputedInvoice } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { REBILL_BILLING, rebilled } from '../late/corrected/rebill.ts'
+import { REBILL_BILLING, rebillColumns } from '../late/corrected/rebill.ts'
 import { computeKeptOrder, type KeptOrder } from '../on-demand/compute-on-demand.ts'
 import { ON_DEMAND_BILLING } from '../on-demand/on-demand-producer.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'
 import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { isCombined, joinedAgain, partsOfCombined } from './combined-parts.ts'
+import { isCombined, partsOfCombined, recombined } from './combined-parts.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import { type Basis, isOfSubscription, notClosed, notKept, pinnedBasis, refused, withUsage } from './reprice.ts'
 import { ruleChanges } from './rule-changes.ts'
@@ -80,14 +80,14 @@ async function pricedAgain(
     const { columns, lines } = priceInvoice(basis.inputs, basis.request)
     const isRebill = row.producer === REBILL_BILLING
     return {
-      columns: isRebill ? rebilled({ columns }, at(row.updated_to_final_at ?? '')) : columns,
+      columns: isRebill ? rebillColumns({ columns }, at(row.updated_to_final_at ?? '')) : columns,
       lines,
       bases: [basis],
     }
   }
   if (isCombined(row)) {
     const parts = await partsOfCombined(deps, tenant, row)
-    return { ...joinedAgain(row, parts, inputs), bases: parts.map(({ basis }) => basis) }
+    return { ...recombined(row, parts, inputs), bases: parts.map(({ basis }) => basis) }
   }
   if (isCreditNote(row))
     throw refused(row, 'A credit note takes its amounts from the invoice that it credits; verify that invoice.')

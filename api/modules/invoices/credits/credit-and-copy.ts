@@ -10,14 +10,14 @@ import type { StoredLine } from '../added-lines/schema.ts'
 import { makeFinal } from '../changes/finalize.ts'
 import { loadOneOffParties } from '../one-off/compute-one-off.ts'
 import { announce, insertOneOff } from '../one-off/insert-one-off.ts'
-import { oneOffAsItIs } from '../one-off/one-off-producer.ts'
+import { recomputeOneOff } from '../one-off/one-off-producer.ts'
 import type { OneOffTerms } from '../one-off/schema.ts'
 import type { Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import type { InvoiceContent } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
 import { creditInvoice } from './credit-invoice.ts'
-import { creditAsItIs } from './credit-producer.ts'
+import { recomputeCreditNote } from './credit-producer.ts'
 import type { CreditAndCopyBody } from './schema.ts'
 
 type Made = { original_invoice_id: string; credit_invoice_id: string; new_invoice_id: string }
@@ -31,8 +31,8 @@ export async function creditAndCopy(uow: Uow, id: Id<'invo'>, body: CreditAndCop
   const credit = await creditInvoice(uow, idOf('invo', id), credit_details_source ? { credit_details_source } : {})
   const original = await lockInvoice(uow, id)
   const copy = await copyOf(uow, original)
-  if (body.update_credit_invoice_to_final) await finalizeNow(uow, credit.id, await creditAsItIs(uow, credit.id))
-  if (body.update_new_invoice_to_final) await finalizeNow(uow, copy.id, await oneOffAsItIs(uow, copy.id))
+  if (body.update_credit_invoice_to_final) await finalizeNow(uow, credit.id, await recomputeCreditNote(uow, credit.id))
+  if (body.update_new_invoice_to_final) await finalizeNow(uow, copy.id, await recomputeOneOff(uow, copy.id))
   return { original_invoice_id: id, credit_invoice_id: credit.id, new_invoice_id: copy.id }
 }
 

@@ -12,7 +12,7 @@ import { linesOfInvoice } from '../lines/store-lines.ts'
 import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import type { InvoiceContent } from '../schema.ts'
-import { keptOfWallets } from '../settlement/settlement.ts'
+import { walletPaidAmount } from '../settlement/settlement.ts'
 import type { InvoiceRow } from '../table.ts'
 import { creditsOf, lockOriginal } from './linked-invoices.ts'
 import type { CreditTerms } from './schema.ts'
@@ -30,13 +30,13 @@ export const creditProducer = (database: Database): InvoiceProducer => ({
     inTenant(database, tenant, actor, async uow => {
       await lockOriginal(uow, row)
       await prepare?.(uow)
-      return await save(uow, await creditAsItIs(uow, row.id))
+      return await save(uow, await recomputeCreditNote(uow, row.id))
     }),
   released: async () => {},
 })
 
 /** A credit note as it can be saved now. The caller holds the lock of its original. */
-export async function creditAsItIs(uow: Uow, id: Id<'invo'>): Promise<Recomputation> {
+export async function recomputeCreditNote(uow: Uow, id: Id<'invo'>): Promise<Recomputation> {
   const row = await lockInvoice(uow, id)
   const { columns, lines, day } = await computed(uow, row)
   return {
@@ -51,7 +51,7 @@ export async function creditAsItIs(uow: Uow, id: Id<'invo'>): Promise<Recomputat
       const original = await lockOriginal(closing, row)
       const finals = (await creditsOf(closing, original.id)).filter(({ status }) => status === 'FINAL')
       const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
-      const wallet_amount = plain(keptOfWallets({ ...original, credited_amount }))
+      const wallet_amount = plain(walletPaidAmount({ ...original, credited_amount }))
       await settle(closing, original, { credited_amount, wallet_amount })
     },
   }

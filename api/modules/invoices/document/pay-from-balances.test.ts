@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Decimal, decimal, min, plain, sum } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
-import { keptOfWallets } from '../settlement/settlement.ts'
+import { walletPaidAmount } from '../settlement/settlement.ts'
 import { paidByBalances, returnsOfBalances } from '../wallet-uses.ts'
 import { type PrepaidBalance, payFromBalances } from './pay-from-balances.ts'
 
@@ -68,7 +68,7 @@ test('of what wallets paid, as much stays paid as is still due: a credit note re
       const credit = min(credited, total)
       const row = { amount_including_tax: plain(total), credited_amount: plain(credit), paid_amount: plain(other) }
       const settled = { ...row, settled_amount: '0', wallet_amount: plain(paidByBalances(content)) }
-      const kept = keptOfWallets(settled)
+      const kept = walletPaidAmount(settled)
       const back = returnsOfBalances(content, kept)
       const returned = sum([...back.values()].map(({ quantity }) => quantity))
       expect(plain(kept.plus(returned))).toBe(plain(sum(used)))
@@ -80,7 +80,7 @@ test('of what wallets paid, as much stays paid as is still due: a credit note re
       }
       if (credit.eq(total)) expect(plain(kept)).toBe('0')
       // What went back stays back, also when the other payments are reversed.
-      expect(plain(keptOfWallets({ ...settled, wallet_amount: plain(kept), paid_amount: '0' }))).toBe(plain(kept))
+      expect(plain(walletPaidAmount({ ...settled, wallet_amount: plain(kept), paid_amount: '0' }))).toBe(plain(kept))
     }),
   )
 })

@@ -15,10 +15,10 @@ export const ONE_OFF_BILLING = 'ONE_OFF'
 
 /** The producer of one-off invoices. */
 export const oneOffProducer = (database: Database): InvoiceProducer =>
-  plainProducer(database, { name: ONE_OFF_BILLING, asItIs: oneOffAsItIs })
+  plainProducer(database, { name: ONE_OFF_BILLING, asItIs: recomputeOneOff })
 
 /** A one-off invoice as it can be saved now. */
-export async function oneOffAsItIs(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation> {
+export async function recomputeOneOff(uow: Uow, invoiceId: Id<'invo'>): Promise<Recomputation> {
   const row = await lockInvoice(uow, invoiceId)
   const { one_off: terms } = row
   if (terms === null) throw new Error(`the invoice ${row.id} has no terms`)

@@ -1,7 +1,7 @@
 // What is open, paid and refundable of an invoice after payments, credits and wallets, in the forms of other billing systems. By hand.
 import { expect, test } from 'vitest'
 import { plain } from '../../../../shared/decimal.ts'
-import { keptOfWallets, paymentStatusOf, settlementOf } from './settlement.ts'
+import { paymentStatusOf, settlementOf, walletPaidAmount } from './settlement.ts'
 
 type Row = readonly [
   title: string,
@@ -80,7 +80,7 @@ test.each([
   ['payments alone pay what is due', '100', '60', '40', '60', '0'],
 ])('what a balance still pays when %s', (_title, total, credited, paid, wallet, kept) => {
   const row = { amount_including_tax: total, credited_amount: credited, paid_amount: paid, settled_amount: '0' }
-  expect(plain(keptOfWallets({ ...row, wallet_amount: wallet }))).toBe(kept)
+  expect(plain(walletPaidAmount({ ...row, wallet_amount: wallet }))).toBe(kept)
 })
 
 test('a credit note is settled through its invoice', () => {

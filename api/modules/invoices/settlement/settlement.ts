@@ -60,7 +60,7 @@ export function paymentStatusOf(row: Omit<Settled, 'payment_status'>): PaymentSt
  * What stays paid by wallets, of what they pay now: what credit notes leave paid in excess goes back to the wallets
  * before anything is refunded. It never becomes more: what went back stays back, even when a payment is reversed later.
  */
-export function keptOfWallets(row: Omit<Settled, 'payment_status' | 'type'>): Decimal {
+export function walletPaidAmount(row: Omit<Settled, 'payment_status' | 'type'>): Decimal {
   const due = max(decimal(row.amount_including_tax).minus(row.credited_amount), ZERO)
   const open = due.minus(row.paid_amount).minus(row.settled_amount)
   return min(decimal(row.wallet_amount), max(open, ZERO))

@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { checkPricing } from '../../catalog/pricing-plans/checks/check-pricing.ts'
 import type { Pricing } from '../../catalog/pricing-plans/table.ts'
-import { lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { missingPriceOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { allConfigs, placedConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
@@ -73,7 +73,7 @@ async function checkResult(uow: Uow, { schedule, pricing, override, path }: Over
   const items = result.items.filter(item => !allConfigs(item).every(config => isLeftOut(override, item.id, config.id)))
   const terms = await scheduleTerms(uow, schedule)
   // A variant of a currency is in that currency (checkPrice), also one that the schedule falls back to, which is converted.
-  const lacks = items.flatMap(item => (soldItems([item], terms).length > 0 ? (lackOf(item, terms) ?? []) : []))
+  const lacks = items.flatMap(item => (soldItems([item], terms).length > 0 ? (missingPriceOf(item, terms) ?? []) : []))
   const [foreign] = lacks.flatMap(lack => (lack.kind === 'CURRENCY' ? lack.sold : []))
   if (foreign !== undefined) {
     const message = `The schedule is priced in ${schedule.pricing_currency}; give the prices of ${pricing.name} in it, not in ${foreign}.`

@@ -19,7 +19,7 @@ import {
   pricingPlans,
   pricingPlanVersions,
 } from '../../catalog/pricing-plans/table.ts'
-import { type Lack, lackOf } from '../../catalog/pricing-plans/variants/coverage.ts'
+import { type MissingPrice, missingPriceOf } from '../../catalog/pricing-plans/variants/coverage.ts'
 import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { type Terms, termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
@@ -202,7 +202,7 @@ export async function requirePrices(
 ): Promise<void> {
   for (const { name, items } of await pricingsOf(uow, [version.id])) {
     for (const item of items) {
-      const lack = lackOf(item, terms)
+      const lack = missingPriceOf(item, terms)
       if (lack?.kind === 'FALLBACK') {
         if (billedIn !== null) await requireExchange(uow, { from: lack.to, to: billedIn })
       } else if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
@@ -212,7 +212,7 @@ export async function requirePrices(
 
 function lacking(
   what: string,
-  lack: Exclude<Lack, { kind: 'FALLBACK' }>,
+  lack: Exclude<MissingPrice, { kind: 'FALLBACK' }>,
   { currency, billingPeriod }: Terms,
 ): AppError {
   const refuse = (field: string, message: string) => new AppError('INVALID_FIELD', message, { field })

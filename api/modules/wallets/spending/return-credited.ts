@@ -5,7 +5,7 @@ import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../shared
 import { idOf } from '../../../../shared/ids.ts'
 import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { keptOfWallets } from '../../invoices/settlement/settlement.ts'
+import { walletPaidAmount } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
@@ -27,7 +27,7 @@ export async function returnCredited(
   if (uses.size === 0) return
   const finals = (await creditsOf(uow, original.id)).filter(({ status }) => status === 'FINAL')
   const credited_amount = plain(sum(finals.map(({ amount_including_tax }) => decimal(amount_including_tax).neg())))
-  const kept = keptOfWallets({ ...original, credited_amount })
+  const kept = walletPaidAmount({ ...original, credited_amount })
   const due = new Map([
     ...returnsOf(
       original.content,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { at } from '../../../../../shared/time.ts'
 import type { ClosedUsage } from '../closed-usage.ts'
-import { forNextInvoice, overtaken } from '../overtaken.ts'
-import { chargesOtherwise, costsTheSame, rebilled } from './rebill.ts'
+import { billedByLaterInvoices, forNextInvoice } from '../later-invoices.ts'
+import { differInCharges, haveSameUsageCost, rebillColumns } from './rebill.ts'
 
 const line = (line_id: string, net: string, gross = net) => ({
   line_id,
@@ -16,7 +16,7 @@ test.each([
   ['only the tax', [line('a', '1', '1.21')], [line('a', '1', '1.2')], true],
   ['a line more', [line('a', '1')], [line('a', '1'), line('b', '0.01')], true],
 ])('whether documents charge otherwise: %s', (_, one, other, expected) => {
-  expect(chargesOtherwise(one, other)).toBe(expected)
+  expect(differInCharges(one, other)).toBe(expected)
 })
 
 describe('whether usage costs the same', () => {
@@ -37,7 +37,7 @@ describe('whether usage costs the same', () => {
     ['of other customers', [cost('1', { parts: [part('c', '1')] })], [cost('1', { parts: [part('d', '1')] })], false],
     ['of another time', [cost('1')], [cost('1', { service: [1, 2] })], false],
   ])('%s', (_, one, two, expected) => {
-    expect(costsTheSame(one, two)).toBe(expected)
+    expect(haveSameUsageCost(one, two)).toBe(expected)
   })
 })
 
@@ -47,13 +47,13 @@ describe('the new invoice', () => {
     invoice_date: '2026-03-30T22:00:00Z',
     due_date: '2026-04-29T22:00:00Z',
     period_start: '2026-02-28T23:00:00Z',
-  } as Parameters<typeof rebilled>[0]['columns']
+  } as Parameters<typeof rebillColumns>[0]['columns']
   test('has no date before it is FINAL, and holds no period', () => {
-    expect(rebilled({ columns }, null)).toMatchObject({ invoice_date: null, due_date: null, period_start: null })
+    expect(rebillColumns({ columns }, null)).toMatchObject({ invoice_date: null, due_date: null, period_start: null })
   })
   test('is dated on the local day of its finalization, and due as long after it as the original', () => {
     // 00:30 on 6 May in Amsterdam.
-    expect(rebilled({ columns }, at('2026-05-05T22:30:00Z'))).toMatchObject({
+    expect(rebillColumns({ columns }, at('2026-05-05T22:30:00Z'))).toMatchObject({
       invoice_date: '2026-05-05T22:00:00Z',
       due_date: '2026-06-04T22:00:00Z',
     })
@@ -73,8 +73,10 @@ describe('closed time whose late usage a later invoice billed', () => {
   })
   test('is that of the earlier invoice; months of one quarter do not overlap', () => {
     const quarter = [usage('jan', ['q1', 0, 1]), usage('feb', ['q1', 1, 2])]
-    expect(overtaken(quarter)).toEqual(new Set())
-    expect(overtaken([...quarter, usage('mar', ['q1', 0, 2], ['m', 2, 3])])).toEqual(new Set(['jan', 'feb']))
+    expect(billedByLaterInvoices(quarter)).toEqual(new Set())
+    expect(billedByLaterInvoices([...quarter, usage('mar', ['q1', 0, 2], ['m', 2, 3])])).toEqual(
+      new Set(['jan', 'feb']),
+    )
   })
   test('is not left over from an invoice that charged nothing', () => {
     const all = [usage('jan', ['a', 0, 1], ['b', 0, 1]), usage('feb', ['a', 0, 1])]

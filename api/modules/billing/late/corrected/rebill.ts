@@ -16,7 +16,7 @@ const NO_PERIOD = { period_start: null, period_end: null, advance_only: null, cu
  * The columns of the new invoice. It is taxed as the original was, and dated on the day it becomes FINAL; it is due as
  * many days after its date as the original was. `finalizedAt` is null until it becomes FINAL.
  */
-export function rebilled(
+export function rebillColumns(
   { columns }: { readonly columns: InvoiceColumns },
   finalizedAt: Instant | null,
 ): InvoiceColumns {
@@ -36,11 +36,11 @@ type Amounts = Pick<LineValues, 'line_id' | 'amount_excluding_tax' | 'amount_inc
 type Uses = ReadonlyMap<string, { readonly quantity: Decimal }>
 
 /** Whether wallets pay two documents by different amounts. What credits pay has no amount on its line. */
-export const usesOtherwise = (one: Uses, other: Uses): boolean =>
+export const differInWalletUse = (one: Uses, other: Uses): boolean =>
   one.size !== other.size || [...one].some(([key, { quantity }]) => !other.get(key)?.quantity.eq(quantity))
 
 /** Whether two documents charge different amounts: on a line, or with a line that the other does not have. */
-export function chargesOtherwise(one: readonly Amounts[], other: readonly Amounts[]): boolean {
+export function differInCharges(one: readonly Amounts[], other: readonly Amounts[]): boolean {
   const textOf = (lines: readonly Amounts[]): string =>
     lines
       .map(line => `${line.line_id} ${line.amount_excluding_tax} ${line.amount_including_tax}`)
@@ -52,7 +52,7 @@ export function chargesOtherwise(one: readonly Amounts[], other: readonly Amount
 type Cost = Pick<ClosedCharge, 'unit' | 'service' | 'exact' | 'credits' | 'parts'>
 
 /** Whether usage costs the same, for each price, time and customer, before discounts and minimums. */
-export function costsTheSame(one: readonly Cost[], other: readonly Cost[]): boolean {
+export function haveSameUsageCost(one: readonly Cost[], other: readonly Cost[]): boolean {
   const textOf = (charges: readonly Cost[]): string =>
     charges
       .map(({ unit, service, exact, credits = null, parts = [] }) => {

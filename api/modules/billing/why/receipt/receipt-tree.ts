@@ -40,7 +40,7 @@ export function receiptTree(events: readonly Entry[]): ReceiptTree {
 }
 
 /** The events among these that an invoice counted, each once. */
-export function countedOf(basis: Basis, events: readonly CountedEvent[]): CountedEvent[] {
+export function countedByInvoice(basis: Basis, events: readonly CountedEvent[]): CountedEvent[] {
   const countings = basis.charges.flatMap(charge => countingOf(basis, charge) ?? [])
   return events.filter(event => countings.some(counting => counting(event) === 'COUNTED'))
 }

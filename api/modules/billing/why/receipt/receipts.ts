@@ -18,7 +18,7 @@ import type { UsageReader } from '../../usage/usage-reader.ts'
 import { isCombined } from '../combined-parts.ts'
 import { covering, eventsOf } from '../counted.ts'
 import { type Basis, pinnedBasis, refused } from '../reprice.ts'
-import { countedOf, type ReceiptTree, receiptTree } from './receipt-tree.ts'
+import { countedByInvoice, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
 
@@ -70,7 +70,7 @@ async function treesOf(
   const ofCustomer = groupBy(events, ({ customerKey }) => customerKey)
   return asked.map(({ id, basis, where }) => {
     const own = (where?.customerKeys ?? []).flatMap(key => ofCustomer.get(key) ?? [])
-    return [id, receiptTree(countedOf(basis, own))]
+    return [id, receiptTree(countedByInvoice(basis, own))]
   })
 }
 

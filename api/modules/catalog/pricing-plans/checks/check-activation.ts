@@ -3,7 +3,7 @@ import type { Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupsOf, needsSelection } from '../../pricing-groups/load-groups.ts'
 import type { Pricing, PricingPlanVersion } from '../table.ts'
-import { gapOf } from '../variants/coverage.ts'
+import { coverageGap } from '../variants/coverage.ts'
 import { offeredBy } from '../variants/settings.ts'
 import { pricingsOf } from '../version-pricings.ts'
 import { checkCreditTypes } from './check-credit-types.ts'
@@ -51,7 +51,7 @@ export async function checkActivation(uow: Uow, version: PricingPlanVersion): Pr
   }
   refuseTwoSellers(sellers)
   refuseMixedGroups(groups)
-  const gap = gapOf(rows, offeredBy(version))
+  const gap = coverageGap(rows, offeredBy(version))
   if (gap) refuse(gap.message, { resourceId: gap.pricing.id, resourceType: 'PRICING' })
 }
 

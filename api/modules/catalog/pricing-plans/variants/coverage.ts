@@ -23,14 +23,14 @@ export function soldPeriods(items: readonly PricingItem[]): PeriodLength[] {
 }
 
 /** What keeps an item from being priced for a schedule. */
-export type Lack =
+export type MissingPrice =
   | { readonly kind: 'CURRENCY'; readonly sold: readonly string[] }
   | { readonly kind: 'BILLING_PERIOD'; readonly sold: readonly PeriodLength[] }
   /** It falls back to prices in another currency, and those are converted. */
   | { readonly kind: 'FALLBACK'; readonly to: string }
 
 /** Null where the item has a price for the schedule. Prices that name no currency, as those in credits, are of any. */
-export function lackOf(item: PricingItem, terms: Terms): Lack | null {
+export function missingPriceOf(item: PricingItem, terms: Terms): MissingPrice | null {
   const currencies = item.pricing_currency_configs
   if (currencies && !currencies.some(({ currency }) => currency === terms.currency))
     return { kind: 'CURRENCY', sold: currencies.map(({ currency }) => currency) }
@@ -52,13 +52,13 @@ export type Offered = {
   readonly currencies?: readonly string[] | undefined
   readonly periods?: readonly PeriodLength[] | undefined
 }
-export type Gap = { readonly pricing: Sold; readonly message: string }
+export type CoverageGap = { readonly pricing: Sold; readonly message: string }
 
 /**
  * The first pricing without a price for a currency and a billing period of the version: those that it says it is sold in, else those
  * that any of its prices names. Null: every schedule in one of the currencies, and by one of the periods, can be priced.
  */
-export function gapOf(pricings: readonly Sold[], offered: Offered): Gap | null {
+export function coverageGap(pricings: readonly Sold[], offered: Offered): CoverageGap | null {
   const items = pricings.flatMap(pricing => pricing.items)
   const currencies = offered.currencies ?? soldCurrencies(items)
   const periods = offered.periods ?? soldPeriods(items)
@@ -66,7 +66,7 @@ export function gapOf(pricings: readonly Sold[], offered: Offered): Gap | null {
     for (const item of pricing.items) {
       for (const currency of currencies) {
         for (const billingPeriod of periods.length > 0 ? periods : [ANY_PERIOD]) {
-          const lack = lackOf(item, { currency, billingPeriod })
+          const lack = missingPriceOf(item, { currency, billingPeriod })
           if (lack === null || lack.kind === 'FALLBACK') continue
           return { pricing, message: gapText(pricing, lack, { currencies, billingPeriod, currency }) }
         }
@@ -81,7 +81,7 @@ const ANY_PERIOD: PeriodLength = { type: 'MONTH', value: 1 }
 
 const gapText = (
   { name, id }: Sold,
-  lack: Lack,
+  lack: MissingPrice,
   { currencies, currency, billingPeriod }: Terms & { readonly currencies: readonly string[] },
 ): string =>
   lack.kind === 'CURRENCY'

@@ -7,7 +7,7 @@ import { AppError } from '../../../../../shared/errors.ts'
 import { canonicalItems, withoutIds } from '../canonical-items.ts'
 import type { PricingItem, PricingItemInput } from '../schema.ts'
 import { checkVariants } from './check-variants.ts'
-import { gapOf, lackOf, soldCurrencies, soldPeriods } from './coverage.ts'
+import { coverageGap, missingPriceOf, soldCurrencies, soldPeriods } from './coverage.ts'
 import { holdsWhole, isSameLength } from './period-length.ts'
 import { checkSettings, settingsShown } from './settings.ts'
 import { allConfigs, canMeet, itemFor, placedConfigs, variantFor, variantsOf, type WithVariants } from './variants.ts'
@@ -283,11 +283,11 @@ describe('what a version is sold in', () => {
     ['a fallback in another currency', GBP_FROM_EUR, 'GBP', MONTH, { kind: 'FALLBACK', to: 'EUR' }],
     ['a fallback that costs no money', GBP_FROM_EUR, 'SEK', MONTH, null],
   ])('%s', (_name, item, currency, billingPeriod, lack) => {
-    expect(lackOf(item, { currency, billingPeriod })).toEqual(lack)
+    expect(missingPriceOf(item, { currency, billingPeriod })).toEqual(lack)
   })
 
-  const gap = (items: PricingItem[], offered: Parameters<typeof gapOf>[1] = {}) =>
-    gapOf(
+  const gap = (items: PricingItem[], offered: Parameters<typeof coverageGap>[1] = {}) =>
+    coverageGap(
       items.map((item, index) => ({ id: `prcg_${index}`, name: 'P', items: [item] })),
       offered,
     )?.pricing.id ?? null

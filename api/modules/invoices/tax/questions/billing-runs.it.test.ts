@@ -9,7 +9,7 @@ import { systemClock } from '../../../../../shared/time.ts'
 import { prepareJobSchema } from '../../../../jobs/job-schema.ts'
 import { refusal, succeed } from '../../../../testing/calls.ts'
 import type { Row } from '../../../../testing/wire.ts'
-import { priceAgain } from '../../../billing/corrections/price-again.ts'
+import { repriceInvoice } from '../../../billing/corrections/reprice-invoice.ts'
 import { loadStates } from '../../../billing/run/state/subscription-state.ts'
 import { billedSubscription } from '../../../billing/testing/billed-subscription.ts'
 import { dropTaxAnswersJobs, dropUnneeded } from './drop-jobs.ts'
@@ -105,7 +105,7 @@ test('waits for the answer, asks once, and keeps it: what the engine says later 
   ]
   const without = JSON.stringify({ ...JSON.parse(String(pinned)), tax_answers: [] })
   await rig.api.sql('update pinned_inputs set inputs = $2 where invoice_id = $1', [issued['id'], without])
-  const again = await priceAgain(work(), rig.tenant.tenant, idOf('invo', String(issued['id'])))
+  const again = await repriceInvoice(work(), rig.tenant.tenant, idOf('invo', String(issued['id'])))
   expect(again.price([]).priced.columns.tax_amount).toBe('14.98')
   await rig.api.sql('update pinned_inputs set inputs = $2 where invoice_id = $1', [issued['id'], pinned])
   const [lines] = (await succeed(rig.tenant, 'GET', `/v1/invoices/${issued['id']}`))['periods'][0].groups
@@ -264,6 +264,6 @@ test('drops answers that no OPEN or DRAFT invoice needs any more, and reads none
   expect(await drop()).toBe(0)
   // What is FINAL, or corrected, has what it used with it.
   expect(await succeed(rig.tenant, 'POST', `/v1/invoices/${january['id']}/verify`)).toMatchObject({ identical: true })
-  const again = await priceAgain(work(), rig.tenant.tenant, idOf('invo', String(january['id'])))
+  const again = await repriceInvoice(work(), rig.tenant.tenant, idOf('invo', String(january['id'])))
   expect(again.price([]).priced.columns.tax_amount).toBe('14.98')
 })

@@ -18,7 +18,7 @@ const isBilledLater = (closed: readonly Closed[], place: number, charge: Charged
     .some(({ charges }) => charges.some(each => each.unit === charge.unit && overlap(each, charge)))
 
 /** The ids of the invoices whose late usage a later invoice bills. `closed` is in the order of closing. */
-export const overtaken = (closed: readonly Closed[]): Set<string> =>
+export const billedByLaterInvoices = (closed: readonly Closed[]): Set<string> =>
   new Set(
     closed.flatMap(({ invoice_id, charges }, place) =>
       charges.some(charge => isBilledLater(closed, place, charge)) ? [invoice_id] : [],

@@ -19,7 +19,7 @@ import { type Refund, shareRefunded } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 
 /** A refunded charge: what discounts took off it, and the share of its days that is refunded. */
-export type GivenBack = {
+export type RefundedCharge = {
   readonly of: Scope
   readonly service: Interval
   readonly deducted: Decimal
@@ -27,11 +27,11 @@ export type GivenBack = {
 }
 
 /** The refunds of prices. A charge that credit notes gave back in full has no discount to give back. */
-export const givenBackBy = (
+export const refundedCharges = (
   refunds: readonly Refund[],
   terms: readonly PriceTerm[],
   { zone, includingTax }: { readonly zone: Zone; readonly includingTax: boolean },
-): GivenBack[] =>
+): RefundedCharge[] =>
   refunds
     .filter(({ charged }) => !charged.isMinimum)
     .map(refund => {
@@ -65,10 +65,10 @@ const isIn = ({ start, end }: Interval, [from, until]: Taken['by']['service']): 
  * charges that are refunded. `beside`: what it took otherwise. A charge of the first part of a period is also in the time of what it took
  * off the rest.
  */
-export function givenBackOf(
+export function refundedDiscount(
   { quantity, by, beside }: Taken & { readonly beside: readonly Taken['by'][] },
   { of: target, scheduleId }: Discount,
-  all: readonly GivenBack[],
+  all: readonly RefundedCharge[],
   { currency, rounding }: Rounded,
 ): Decimal {
   const [from, until] = by.service

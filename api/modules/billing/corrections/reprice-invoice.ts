@@ -11,9 +11,9 @@ import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { fundsRequest } from '../run/funds-request.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
-import { type Basis, byRulesOfThen, pinnedBasis, withUsage } from '../why/reprice.ts'
+import { type Basis, pinnedBasis, withRulesAtIssue, withUsage } from '../why/reprice.ts'
 
-export type PricedAgain = {
+export type RepricedInvoice = {
   readonly inputs: Basis['inputs']
   readonly positions: readonly number[]
   readonly window: InvoiceWindow
@@ -28,11 +28,15 @@ export type PricedAgain = {
 }
 
 /** Throws INVALID_OPERATION when the inputs of the invoice were not stored, or what came late cannot be priced. */
-export async function priceAgain(deps: BillingDeps, tenant: Tenant, invoiceId: Id<'invo'>): Promise<PricedAgain> {
+export async function repriceInvoice(
+  deps: BillingDeps,
+  tenant: Tenant,
+  invoiceId: Id<'invo'>,
+): Promise<RepricedInvoice> {
   const positions = await deps.usage.positions()
   const row = await readTenant(deps.database, tenant, uow => getInvoice(uow, invoiceId))
   const issued = await pinnedBasis(deps, tenant, row)
-  const pinned = await readTenant(deps.database, tenant, uow => byRulesOfThen(uow, issued, invoiceId))
+  const pinned = await readTenant(deps.database, tenant, uow => withRulesAtIssue(uow, issued, invoiceId))
   const answers = await readTenant(deps.database, tenant, uow => answersFor(uow, pinned))
   const { inputs, request } = await withUsage(deps, tenant, {
     ...{ ...pinned, inputs: { ...pinned.inputs, ...answers }, positions },
@@ -72,7 +76,7 @@ async function answersFor(
  */
 export async function payersOf(
   uow: Uow,
-  { inputs, window }: PricedAgain,
+  { inputs, window }: RepricedInvoice,
   of: { readonly replacedId: Id<'invo'>; readonly invoiceId: Id<'invo'> | null },
 ): Promise<Payers> {
   const { replacedId, invoiceId } = of
