@@ -12,8 +12,8 @@ import { queueGroups } from './group-jobs.ts'
 /** An invoice is at most a minute behind its usage: so long after one check for usage comes the next, less what computing invoices takes. */
 const CHECK_MS = 50_000
 const CHECK_MS_LEAST = 10_000
-/** What one worker needs for an invoice on two cores, at most. */
-const INVOICE_MS = 5
+/** What an invoice takes on two cores while events come in for all of them. */
+const INVOICE_MS = 10
 
 /** When to check again while so many subscriptions are due. */
 export const nextCheckMs = (due: number): number => Math.max(CHECK_MS_LEAST, CHECK_MS - due * INVOICE_MS)
