@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { plain } from '../../../shared/decimal.ts'
 import type { InvoiceContent } from './schema.ts'
-import { type PocketUse, returnsOf, usesOf } from './wallet-uses.ts'
+import { returnsOf, type SubBalanceUse, usesOf } from './wallet-uses.ts'
 
 type Line = {
   readonly id: string
@@ -29,8 +29,8 @@ const content = (...lines: readonly Line[]): Pick<InvoiceContent, 'periods'> =>
       },
     ],
   }) as never
-const shown = (sums: ReadonlyMap<string, PocketUse>) =>
-  [...sums].map(([pocket, { quantity }]) => `${pocket} ${plain(quantity)}`)
+const shown = (sums: ReadonlyMap<string, SubBalanceUse>) =>
+  [...sums].map(([subBalance, { quantity }]) => `${subBalance} ${plain(quantity)}`)
 
 const invoice = content(
   // A charge says who paid it as well; what is taken is on the lines of the wallets.

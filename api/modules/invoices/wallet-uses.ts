@@ -9,34 +9,34 @@ type Lines = Pick<InvoiceContent, 'periods' | 'wallet_balances'>
  * A part of a wallet that is spent on its own: what was granted for the seat of one customer, or the rest, which all
  * usage may spend.
  */
-export type Pocket = { readonly walletId: string; readonly seatOf: string | null }
-export type PocketUse = Pocket & { readonly quantity: Decimal }
+export type SubBalance = { readonly walletId: string; readonly seatOf: string | null }
+export type SubBalanceUse = SubBalance & { readonly quantity: Decimal }
 
-/** The same text for the same pocket. */
-export const pocketKey = ({ walletId, seatOf }: Pocket): string =>
+/** The same text for the same sub-balance. */
+export const subBalanceKey = ({ walletId, seatOf }: SubBalance): string =>
   seatOf === null ? walletId : `${walletId} ${seatOf}`
 
-/** What the invoice takes out of wallets before and after tax, by the key of the pocket. */
-export const usesOf = (content: Lines): Map<string, PocketUse> =>
-  new Map([...sumByPocket(content, (_line, used) => used), ...balanceUses(content)])
+/** What the invoice takes out of wallets before and after tax, by the key of the sub-balance. */
+export const usesOf = (content: Lines): Map<string, SubBalanceUse> =>
+  new Map([...sumBySubBalance(content, (_line, used) => used), ...balanceUses(content)])
 
 /** What wallets of type BALANCE pay of the invoice after tax. */
 export const paidByBalances = (content: Lines): Decimal =>
   sum([...balanceUses(content).values()].map(({ quantity }) => quantity))
 
-const balanceUses = ({ wallet_balances = [] }: Lines): Map<string, PocketUse> =>
+const balanceUses = ({ wallet_balances = [] }: Lines): Map<string, SubBalanceUse> =>
   new Map(
     wallet_balances.map(({ wallet_id: walletId, used_balance: used }) => [
-      pocketKey({ walletId, seatOf: null }),
+      subBalanceKey({ walletId, seatOf: null }),
       { walletId, seatOf: null, quantity: decimal(used.amount?.quantity ?? '0') },
     ]),
   )
 
 /**
  * What returns to each wallet that paid after tax when `kept` stays paid: what was paid last comes back first. By
- * pocket.
+ * sub-balance.
  */
-export function returnsOfBalances(content: Lines, kept: Decimal): Map<string, PocketUse> {
+export function returnsOfBalances(content: Lines, kept: Decimal): Map<string, SubBalanceUse> {
   let left = kept
   return new Map(
     [...balanceUses(content)].map(([key, use]) => {
@@ -48,14 +48,14 @@ export function returnsOfBalances(content: Lines, kept: Decimal): Map<string, Po
 }
 
 /**
- * What these credit notes give back to each wallet that paid the invoice, by pocket. Of a wallet of money: as much as
+ * What these credit notes give back to each wallet that paid the invoice, by sub-balance. Of a wallet of money: as much as
  * they credit of the line by which it paid. Of a wallet of credits: nothing, unless they name the line that it paid. Both
  * give back all that they paid of a line once it is credited in full.
  */
-export function returnsOf(original: Lines, credits: readonly Lines[]): Map<string, PocketUse> {
+export function returnsOf(original: Lines, credits: readonly Lines[]): Map<string, SubBalanceUse> {
   const credited = credits.flatMap(linesOfContent)
   const netOf = (line: LineView): Decimal => decimal(line.amount_excluding_tax.quantity)
-  return sumByPocket(original, (line, used) => {
+  return sumBySubBalance(original, (line, used) => {
     const own = credited.filter(({ id }) => id === line.id)
     const back = sum(own.map(netOf))
     if (own.length > 0 && back.eq(netOf(line).neg())) return used
@@ -63,19 +63,24 @@ export function returnsOf(original: Lines, credits: readonly Lines[]): Map<strin
   })
 }
 
-function sumByPocket(content: Lines, quantityOf: (line: LineView, used: Decimal) => Decimal): Map<string, PocketUse> {
-  const sums = new Map<string, PocketUse>()
+function sumBySubBalance(
+  content: Lines,
+  quantityOf: (line: LineView, used: Decimal) => Decimal,
+): Map<string, SubBalanceUse> {
+  const sums = new Map<string, SubBalanceUse>()
   for (const line of linesOfContent(content)) {
-    for (const { quantity, ...pocket } of (line.details.wallet_balances ?? []).flatMap(each => partsOf(line, each))) {
-      const key = pocketKey(pocket)
+    for (const { quantity, ...subBalance } of (line.details.wallet_balances ?? []).flatMap(each =>
+      partsOf(line, each),
+    )) {
+      const key = subBalanceKey(subBalance)
       const before = sums.get(key)?.quantity ?? ZERO
-      sums.set(key, { ...pocket, quantity: before.plus(quantityOf(line, quantity)) })
+      sums.set(key, { ...subBalance, quantity: before.plus(quantityOf(line, quantity)) })
     }
   }
   return sums
 }
 
-const NONE: readonly PocketUse[] = []
+const NONE: readonly SubBalanceUse[] = []
 
 /**
  * What a wallet paid, counted once. Money counts on the line of the wallet; the shares that other lines show are not added. Credits

@@ -5,7 +5,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import { loadTaxAnswersOf } from '../../invoices/document/tax/load-tax-answers.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { openPurse, type Payers } from '../../invoices/settlement/funds.ts'
+import { lockFunds, type Payers } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
@@ -81,6 +81,6 @@ export async function payersOf(
 ): Promise<Payers> {
   const { replacedId, invoiceId } = of
   const invoiceIds = invoiceId === null ? [] : [invoiceId]
-  const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds, replacedId })
-  return purse.payers(fundsRequest(inputs, { window, invoiceId }))
+  const funds = await lockFunds(uow, { customerIds: [inputs.customer.id], invoiceIds, replacedId })
+  return funds.payers(fundsRequest(inputs, { window, invoiceId }))
 }

@@ -13,7 +13,7 @@ import { announce } from '../../invoices/one-off/insert-one-off.ts'
 import { type ComputedInvoice, storedColumns } from '../../invoices/producer.ts'
 import { lockInvoice, type NewInvoice } from '../../invoices/repository.ts'
 import type { InvoiceView } from '../../invoices/schema.ts'
-import { openPurse, readPurse } from '../../invoices/settlement/funds.ts'
+import { lockFunds, readFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, type OnDemandTerms, UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
@@ -76,8 +76,8 @@ async function price(uow: Uow, body: OnDemandChargeBody, { saves }: { readonly s
   const bought = chargesOfOrder({ terms, order })
   if (bought === null) throw new Error('a checked order has its prices')
   const owners = { customerIds: [inputs.customer.id], invoiceIds: [] }
-  const purse = saves ? await openPurse(uow, owners) : await readPurse(uow, owners)
-  const payers = purse.payers(fundsOfOrder(inputs, { order, invoiceId: null }))
+  const funds = saves ? await lockFunds(uow, owners) : await readFunds(uow, owners)
+  const payers = funds.payers(fundsOfOrder(inputs, { order, invoiceId: null }))
   return {
     inputs,
     order,

@@ -7,7 +7,7 @@ import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { keepInputs } from '../../invoices/kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { openPurse } from '../../invoices/settlement/funds.ts'
+import { lockFunds } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
@@ -51,8 +51,8 @@ export async function recomputeOnDemand(uow: Uow, invoiceId: Id<'invo'>): Promis
   const terms = resolveTerms(inputs)
   const bought = chargesOfOrder({ terms, order })
   if (bought === null) return null
-  const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
-  const payers = purse.payers(fundsOfOrder(inputs, { order, invoiceId: row.id }))
+  const funds = await lockFunds(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
+  const payers = funds.payers(fundsOfOrder(inputs, { order, invoiceId: row.id }))
   const added = await addedLinesOf(uow, row.id, inputs.platform)
   return {
     cutoffAt: at(order.start_at),

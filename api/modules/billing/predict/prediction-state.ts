@@ -8,7 +8,7 @@ import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { PropertyTest } from '../../../../shared/usage/condition.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import type { InvoiceContent } from '../../invoices/schema.ts'
-import { type Purse, readPurse } from '../../invoices/settlement/funds.ts'
+import { type AvailableFunds, readFunds } from '../../invoices/settlement/funds.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { usesOf } from '../../invoices/wallet-uses.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
@@ -28,7 +28,7 @@ import { type UsageFigures, type UsageNeed, usageNeeds } from '../usage/usage-ne
 import { readNeeds } from '../usage/usage-reader.ts'
 import { type NewUsage, needsOf, withEvent } from './add-event.ts'
 import { compareInvoices, type Difference, noDifference } from './compare-invoices.ts'
-import { type WalletBeside, walletsBeside } from './wallets-beside.ts'
+import { type PredictedWallet, predictedWallets } from './predicted-wallets.ts'
 
 export type Predicted = Difference & {
   readonly customerId: string
@@ -36,7 +36,7 @@ export type Predicted = Difference & {
   readonly invoiceId: string | null
   readonly currency: string
   /** The wallets whose payment of the invoice changes with the event, in the order in which they pay. */
-  readonly wallets: readonly WalletBeside[]
+  readonly wallets: readonly PredictedWallet[]
 }
 
 /** One invoice with its usage so far, and with the events that are added to it. */
@@ -62,7 +62,7 @@ type Loaded = {
   readonly billed: readonly UsageNeed[]
   readonly arrears: Interval
   readonly invoiceId: string | null
-  readonly purse: Purse
+  readonly funds: AvailableFunds
 }
 
 /**
@@ -95,7 +95,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
   const row = rows.find(each => keyOfRow(each) === key) ?? null
   // A closed invoice stays as it is: late usage is billed on the next one, and nothing held by the closed one pays it.
   const isOpen = row === null || isOpenEnded(row)
-  const purse = await readPurse(uow, {
+  const funds = await readFunds(uow, {
     customerIds: isOpen ? [inputs.customer.id] : [],
     invoiceIds: row && isOpen ? [row.id] : [],
   })
@@ -110,7 +110,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
       billed,
       deducted: deductedBefore(inputs, rows, window),
       refunds: await loadRefunds(uow, inputs, window),
-      ...purse.payers(fundsRequest(inputs, { window, invoiceId })),
+      ...funds.payers(fundsRequest(inputs, { window, invoiceId })),
       added: row && isOpen ? await addedLinesOf(uow, row.id, inputs.platform) : [],
       finalizedAt: null,
     },
@@ -118,7 +118,7 @@ async function load(uow: ReadUow, of: { readonly subscriptionId: string; readonl
     billed: usageNeeds(charges.filter(charge => !chargesNothing(charge))),
     arrears: window.arrears,
     invoiceId,
-    purse,
+    funds,
   }
 }
 
@@ -161,7 +161,7 @@ function stateOf(
       const rates = await ratesFor(deps, loaded, event)
       const figures = withEvent(usage, needs, event, { isKnown: need => known.has(need.key), rates })
       const after = priced(loaded, figures)
-      const wallets = walletsBeside(loaded.request, loaded.purse, { before: usesOf(content), after: usesOf(after) })
+      const wallets = predictedWallets(loaded.request, loaded.funds, { before: usesOf(content), after: usesOf(after) })
       const predicted: Predicted = { ...compareInvoices(content, after, currency), ...of, wallets }
       return { predicted, next: stateOf(deps, loaded, figures, after, [...seen, event]) }
     },

@@ -62,7 +62,7 @@ export async function combinedPreview(
     .filter(({ columns }) => sameDocument(columns) === sameDocument(own.columns))
     .toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
   if (!first || others.length === 0) return null
-  const { joined } = joinIssues([first, ...others], own.purse)
+  const { joined } = joinIssues([first, ...others], own.funds)
   const stored = new Set([first, ...others].flatMap(each => each.stored ?? []))
   const { combined_invoice_ids: all = [], ...content } = joined.columns.content
   const now = deps.database.clock.now()
@@ -109,21 +109,21 @@ function sameTime(state: PreviewState, cutoffAt: number, place: string): ChosenP
 type Part = Joinable & {
   readonly columns: InvoiceColumns
   readonly stored: string | null
-  readonly purse: PreviewState['purse']
+  readonly funds: PreviewState['funds']
 }
 
 function partOf(read: ReadPreview): Part {
-  const { inputs, purse } = read.state
+  const { inputs, funds } = read.state
   const request = previewRequest(read)
   const { columns } = priceInvoice(inputs, request)
   const stored = invoiceIdOf(read)
-  // One that is not stored needs a name of its own in the purse alone.
+  // One that is not stored needs a name of its own for the funds alone.
   const id = idOf('invo', stored ?? `invo_${inputs.subscription.id}`)
-  purse.take({ ...fundsOf(read), invoiceId: id }, columns.content)
+  funds.take({ ...fundsOf(read), invoiceId: id }, columns.content)
   return {
     inputs,
     request,
-    purse,
+    funds,
     draft: { row: { id } },
     final: { row: { content: columns.content } },
     columns,

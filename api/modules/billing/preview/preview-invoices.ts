@@ -120,7 +120,7 @@ async function pricePreviews(
   state: PreviewState,
   { from, perSchedule }: { readonly from: Instant; readonly perSchedule: number },
 ): Promise<PricedPreview[]> {
-  const { inputs, rows, purse } = state
+  const { inputs, rows, funds } = state
   const chosen = previewWindows({ inputs, terms: resolveTerms(inputs), rows, from, perSchedule })
   const read = await readPreviews(
     deps,
@@ -134,7 +134,7 @@ async function pricePreviews(
     const { choice } = each
     const invoice = pricePreview(each, deducted)
     const invoiceId = invoiceIdOf(each) ?? keyOfWindow(choice.window)
-    purse.take({ ...fundsOf(each), invoiceId }, invoice.columns.content)
+    funds.take({ ...fundsOf(each), invoiceId }, invoice.columns.content)
     deducted.push(...deductedIn(invoiceId, invoice.lines))
     return { choice, invoice }
   })

@@ -2,7 +2,7 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { readPurse } from '../../invoices/settlement/funds.ts'
+import { readFunds } from '../../invoices/settlement/funds.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
@@ -26,14 +26,14 @@ import type { CandidateWindow } from './preview-windows.ts'
 export type PreviewState = {
   readonly inputs: BillingInputs
   readonly rows: readonly SubscriptionInvoice[]
-  readonly purse: Awaited<ReturnType<typeof readPurse>>
+  readonly funds: Awaited<ReturnType<typeof readFunds>>
   readonly closed: readonly ClosedUsage[]
   readonly ahead: readonly AdvanceCharge[]
 }
 
 /**
  * What many subscriptions are previewed from, in nearly as few statements as for one; a subscription that the tenant does not have is
- * absent. They share one purse.
+ * absent. They share their funds.
  */
 export async function loadPreviewStates(
   uow: ReadUow,
@@ -49,7 +49,7 @@ export async function loadPreviewStates(
     .filter(isOpenEnded)
     .map(({ id }) => id)
   const customerIds = [...all.values()].map(({ customer }) => customer.id)
-  const purse = await readPurse(uow, { customerIds, invoiceIds })
+  const funds = await readFunds(uow, { customerIds, invoiceIds })
   const closed = groupBy(await closedForNext(uow, any.platform.late_event_policy, ids), each => each.subscription_id)
   const rowsOf = await withDeducted(
     uow,
@@ -58,7 +58,7 @@ export async function loadPreviewStates(
   const states = new Map<string, PreviewState>()
   for (const [place, [id, inputs]] of [...all].entries()) {
     const ahead = await loadAdvanceCharges(uow, inputs)
-    states.set(id, { inputs, rows: rowsOf[place] ?? [], purse, closed: closed.get(id) ?? [], ahead })
+    states.set(id, { inputs, rows: rowsOf[place] ?? [], funds, closed: closed.get(id) ?? [], ahead })
   }
   return states
 }
@@ -100,7 +100,7 @@ export const pricePreview = (read: ReadPreview, deducted: readonly Deducted[] = 
 /** What it is priced from. */
 export function previewRequest(read: ReadPreview, deducted: readonly Deducted[] = []): InvoiceRequest {
   const { choice, late, usage } = read
-  const { inputs, rows, ahead, purse } = read.state
+  const { inputs, rows, ahead, funds } = read.state
   const previewed = new Set(deducted.map(({ invoiceId }) => invoiceId))
   const stored = deductedBefore(inputs, rows, choice.window).filter(({ invoiceId }) => !previewed.has(invoiceId))
   return {
@@ -111,7 +111,7 @@ export function previewRequest(read: ReadPreview, deducted: readonly Deducted[] 
     ...usage,
     late,
     refunds: refundsIn(choice.window, refundTimes(inputs), ahead),
-    ...purse.payers(fundsOf(read)),
+    ...funds.payers(fundsOf(read)),
     finalizedAt: null,
   }
 }

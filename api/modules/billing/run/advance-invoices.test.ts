@@ -41,7 +41,7 @@ function firstRun(complete: boolean): Advance {
     countedUntil: null,
     complete,
     open: new Map(),
-    purse: { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => expect.fail('no wallet is read') },
+    funds: { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => expect.fail('no wallet is read') },
     added: new Map(),
   }
 }

@@ -14,7 +14,7 @@ import {
   type PendingInvoice,
   unchanged,
 } from '../../invoices/changes/pending-invoice.ts'
-import type { Purse } from '../../invoices/settlement/funds.ts'
+import type { AvailableFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
 import { billsLateUsage, type ClosedUsage, type Closing } from '../late/closed-usage.ts'
@@ -71,7 +71,7 @@ export type Advance = {
   /** The invoices that are OPEN or DRAFT, by id. */
   readonly open: ReadonlyMap<string, InvoiceRow>
   /** The wallets that can pay them. */
-  readonly purse: Purse
+  readonly funds: AvailableFunds
   /** Lines that users added to them, by invoice id. */
   readonly added: ReadonlyMap<string, readonly AddedLine[]>
 }
@@ -173,7 +173,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const late = hasLate ? lateChargesOf(found, key) : []
   const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
-  const payers = of.purse.payers(request)
+  const payers = of.funds.payers(request)
   const added = (row && of.added.get(row.id)) ?? []
   const read = { ...of.usage, mayLackRates: true as const }
   const given = { terms: of.terms, window, billed, deducted, ...read, late, refunds, ...payers, added }
@@ -183,7 +183,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const counted = price(null)
   const run = { ...of, inputs }
   const saved = computedInvoice(run, { row, counted, inputsHash, finalizeAt: target.finalizeAt })
-  of.purse.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
+  of.funds.take({ ...request, invoiceId: saved.row.id }, counted.columns.content)
   // An invoice whose period ended only now is closed by the next run, which reads exactly what it counts.
   // One that may spend what this run grants is closed by the next run, which knows it.
   const mayGrantMore = granted || grantsAnew(saved, now)

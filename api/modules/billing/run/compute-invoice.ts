@@ -19,7 +19,7 @@ import type { Instant } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { NO_PAYERS, openPurse, type Payers } from '../../invoices/settlement/funds.ts'
+import { lockFunds, NO_PAYERS, type Payers } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { holdCustomers } from '../../parties/customers/hold-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
@@ -81,8 +81,8 @@ export type InvoiceState = {
 /** The wallets that can pay the invoice. They are locked until commit. */
 async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promise<Payers> {
   if (!window) return NO_PAYERS
-  const purse = await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
-  return purse.payers(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
+  const funds = await lockFunds(uow, { customerIds: [inputs.customer.id], invoiceIds: row ? [row.id] : [] })
+  return funds.payers(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
 /** The most windows searched for one: more than any invoice can need (monthly until the year 2200 is 2 800). */

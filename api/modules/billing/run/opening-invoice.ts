@@ -9,7 +9,7 @@ import { addedLinesOfMany } from '../../invoices/added-lines/store-added-lines.t
 import { changed, finalFault, unchanged } from '../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../invoices/changes/save-together.ts'
 import { loadInvoices, lockInvoice } from '../../invoices/repository.ts'
-import { openPurse } from '../../invoices/settlement/funds.ts'
+import { lockFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { requireAnswered } from '../../invoices/tax/answers/require-answered.ts'
 import { hasLines } from '../../invoices/view.ts'
@@ -107,7 +107,7 @@ async function advance(
     countedUntil: null,
     complete: true,
     open: await loadInvoices(uow, invoiceIds),
-    purse: await openPurse(uow, { customerIds: [inputs.customer.id], invoiceIds }),
+    funds: await lockFunds(uow, { customerIds: [inputs.customer.id], invoiceIds }),
     added: await addedLinesOfMany(uow, invoiceIds, inputs.platform),
   })
 }

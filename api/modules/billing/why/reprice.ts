@@ -6,7 +6,7 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
-import { readPurse } from '../../invoices/settlement/funds.ts'
+import { readFunds } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
@@ -141,8 +141,8 @@ async function rebillBasis(deps: BillingDeps, tenant: Tenant, row: InvoiceRow): 
   )
   const payers = await readTenant(deps.database, tenant, async uow => {
     const of = { customerIds: [inputs.customer.id], invoiceIds: [row.id], replacedId: original.id }
-    const purse = await readPurse(uow, of)
-    return purse.payers(fundsRequest(inputs, { window: request.window, invoiceId: row.id }))
+    const funds = await readFunds(uow, of)
+    return funds.payers(fundsRequest(inputs, { window: request.window, invoiceId: row.id }))
   })
   const keptRates = pinned.rates ?? []
   return { ...pinned, inputs, request: { ...request, ...payers }, positions: null, rates: null, keptRates }

@@ -3,8 +3,8 @@ import Type from 'typebox'
 import { type Decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { Amount, Nullable, Timestamp } from '../../../resource/shapes.ts'
+import type { PredictedBalance } from '../../billing/predict/predicted-wallets.ts'
 import type { Predicted } from '../../billing/predict/prediction-state.ts'
-import type { BalanceBeside } from '../../billing/predict/wallets-beside.ts'
 import { WalletBalanceValue } from '../../catalog/credit-types/schema.ts'
 import { ratesUsed } from '../../invoices/lines/rates-used.ts'
 import { UsedExchangeRate } from '../../invoices/lines/schema.ts'
@@ -83,7 +83,7 @@ function detailsView(
   { customerId, invoiceId, currency: _currency, wallets, ...difference }: Predicted,
   now: Instant,
 ): object {
-  const beside = ({ walletId, unit, balance, open }: BalanceBeside) => {
+  const beside = ({ walletId, unit, balance, open }: PredictedBalance) => {
     const value = (quantity: Decimal) =>
       'currency' in unit
         ? { amount: { quantity: plain(quantity), currency: unit.currency } }

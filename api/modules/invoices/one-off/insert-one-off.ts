@@ -8,7 +8,7 @@ import { insertInvoice } from '../changes/insert-invoice.ts'
 import type { Parties } from '../document/parties.ts'
 import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
-import { openPurse } from '../settlement/funds.ts'
+import { lockFunds } from '../settlement/funds.ts'
 import { type InvoiceRow, type InvoiceType, UNTOUCHED } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import type { OneOffParties } from './compute-of-lines.ts'
@@ -36,8 +36,8 @@ export async function insertOneOff(uow: Uow, of: NewOneOff): Promise<InvoiceRow>
     loaded.parties.platform,
   )
   const whole = lines.map(each => ({ ...each, sold: sold.get(each.line.product_item_id ?? '') ?? null }))
-  const purse = await openPurse(uow, { customerIds: [loaded.parties.customer.id], invoiceIds: [] })
-  const payers = purse.payers(fundsOfOneOff({ ...loaded, terms, lines: whole }, null))
+  const funds = await lockFunds(uow, { customerIds: [loaded.parties.customer.id], invoiceIds: [] })
+  const payers = funds.payers(fundsOfOneOff({ ...loaded, terms, lines: whole }, null))
   const computed = computeOneOff({ ...loaded, terms, lines: whole, payers, now: uow.now, finalizedAt: null })
   const created = await insertDraft(uow, computed, { ...of, parties: loaded.parties, producer: ONE_OFF_BILLING })
   await insertAdded(uow, created.id, lines)

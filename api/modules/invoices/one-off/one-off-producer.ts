@@ -6,7 +6,7 @@ import { addedLinesOf } from '../added-lines/store-added-lines.ts'
 import { keepInputs } from '../kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
-import { NO_PAYERS, openPurse } from '../settlement/funds.ts'
+import { lockFunds, NO_PAYERS } from '../settlement/funds.ts'
 import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
 import { plainProducer } from './plain-producer.ts'
 
@@ -28,8 +28,8 @@ export async function recomputeOneOff(uow: Uow, invoiceId: Id<'invo'>): Promise<
     terms,
   })
   const lines = await addedLinesOf(uow, row.id, loaded.parties.platform)
-  const purse = await openPurse(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
-  const payers = lines.length === 0 ? NO_PAYERS : purse.payers(fundsOfOneOff({ ...loaded, terms, lines }, row.id))
+  const funds = await lockFunds(uow, { customerIds: [row.customer_id], invoiceIds: [row.id] })
+  const payers = lines.length === 0 ? NO_PAYERS : funds.payers(fundsOfOneOff({ ...loaded, terms, lines }, row.id))
   const inputsAt = (finalizedAt: Instant | null) => ({ ...loaded, terms, lines, payers, now: uow.now, finalizedAt })
   return {
     cutoffAt: at(row.created_at),

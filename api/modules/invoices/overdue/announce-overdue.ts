@@ -22,7 +22,7 @@ const ROUNDS_MAX = 20
 export type OverdueDeps = { readonly database: Database; readonly failpoint?: Failpoints }
 
 /** A condition on the invoices `v`: their customer uses this test clock, or none. */
-export const livesBy = (clockId: string | null): SQL => {
+export const usesTestClock = (clockId: string | null): SQL => {
   const clocks = sql`select from test_clock_customers m where m.platform_id = v.platform_id
     and m.environment = v.environment and m.customer_id = v.customer_id`
   return clockId === null
@@ -56,7 +56,7 @@ export async function announceOverdue(
 async function announceRound(uow: Uow, clockId: string | null): Promise<string[]> {
   const unpaid = await unpaidInvoices(uow, {
     dueBefore: uow.now,
-    where: sql`v.overdue_at is null and ${livesBy(clockId)}`,
+    where: sql`v.overdue_at is null and ${usesTestClock(clockId)}`,
     limit: INVOICES_MAX,
     hold: 'update',
   })

@@ -5,7 +5,7 @@ import { asSystem, type Database } from '../../../../shared/database/database.ts
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../jobs/tenant-jobs.ts'
-import { announceOverdue, livesBy, type OverdueDeps } from './announce-overdue.ts'
+import { announceOverdue, type OverdueDeps, usesTestClock } from './announce-overdue.ts'
 import { IS_OPEN } from './unpaid-invoices.ts'
 
 export type OverdueJobDeps = OverdueDeps & { /** In the role millrace_worker. */ readonly system: Database }
@@ -19,7 +19,7 @@ export const findOverdue = (system: Database): Promise<TenantPayload[]> =>
     const { rows } = await tx.execute<TenantPayload>(sql`
       select distinct v.platform_id, v.environment from invoices v
       where ${IS_OPEN} and v.overdue_at is null and v.due_date < ${formatInstant(system.clock.now())}::timestamptz
-        and ${livesBy(null)}`)
+        and ${usesTestClock(null)}`)
     return rows
   })
 

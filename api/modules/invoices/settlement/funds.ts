@@ -47,7 +47,7 @@ export type Payers = {
 export const NO_PAYERS: Payers = { wallets: [], credits: [], balances: [] }
 
 /** Where customers can pay invoices from. */
-export type Purse = {
+export type AvailableFunds = {
   payers(request: FundsRequest): Payers
   /** Reserves what the invoice takes, so that invoices computed after it cannot use it. */
   take(request: FundsRequest & { readonly invoiceId: string }, content: InvoiceContent): void
@@ -59,32 +59,32 @@ type Owners = {
   readonly customerIds: readonly string[]
   readonly invoiceIds: readonly string[]
   /**
-   * The FINAL invoice that the one invoice of this purse replaces. What it spent can be spent again, because its credit
+   * The FINAL invoice that the one new invoice replaces. What it spent can be spent again, because its credit
    * note gives that back.
    */
   readonly replacedId?: Id<'invo'>
 }
 
-/** Opens the purse of these customers, for existing invoices and for new ones. */
-export type Funds = {
+/** Gives the funds of these customers, for existing invoices and for new ones. */
+export type FundsSource = {
   /** Locked until commit. */
-  hold(uow: Uow, of: Owners): Promise<Purse>
+  lock(uow: Uow, of: Owners): Promise<AvailableFunds>
   /** A snapshot without locks: for invoices that are not saved. */
-  look(uow: ReadUow, of: Owners): Promise<Purse>
+  read(uow: ReadUow, of: Owners): Promise<AvailableFunds>
 }
 
-export const FUNDS: Place<Funds> = { name: 'funds of invoices' }
+export const FUNDS: Place<FundsSource> = { name: 'funds of invoices' }
 
-const EMPTY: Purse = { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO }
+const EMPTY: AvailableFunds = { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO }
 
-/** The purse of the module that holds money, locked until commit; an empty one when no module does. */
-export async function openPurse(uow: Uow, of: Owners): Promise<Purse> {
-  const [funds] = extensionsOf(uow, FUNDS)
-  return funds ? await funds.hold(uow, of) : EMPTY
+/** The funds of the module that holds money, locked until commit; none when no module does. */
+export async function lockFunds(uow: Uow, of: Owners): Promise<AvailableFunds> {
+  const [source] = extensionsOf(uow, FUNDS)
+  return source ? await source.lock(uow, of) : EMPTY
 }
 
 /** The same as a snapshot, for invoices that are not saved. */
-export async function readPurse(uow: ReadUow, of: Owners): Promise<Purse> {
-  const [funds] = extensionsOf(uow, FUNDS)
-  return funds ? await funds.look(uow, of) : EMPTY
+export async function readFunds(uow: ReadUow, of: Owners): Promise<AvailableFunds> {
+  const [source] = extensionsOf(uow, FUNDS)
+  return source ? await source.read(uow, of) : EMPTY
 }

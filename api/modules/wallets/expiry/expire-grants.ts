@@ -16,7 +16,7 @@ const BATCH = 200
 type ClockId = string | null
 
 /** Whether the customer of the wallet of `accounts` lives in the time of the day. */
-export const livesByTheDay = (accounts: SQL): SQL => sql`(${accounts}.environment = 'LIVE' or not exists (
+export const usesNoTestClock = (accounts: SQL): SQL => sql`(${accounts}.environment = 'LIVE' or not exists (
   select from test_clock_customers m
   join wallets w on w.platform_id = m.platform_id and w.environment = m.environment and w.customer_id = m.customer_id
   where w.platform_id = ${accounts}.platform_id and w.environment = ${accounts}.environment and w.id = ${accounts}.wallet_id))`
@@ -43,7 +43,7 @@ async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const { platformId, environment } = uow.tenant
   const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.is_open
     and a.expire_at <= ${formatInstant(uow.now)}::timestamptz
-    and ${clockId === null ? livesByTheDay(sql`a`) : livesBy(clockId)}`
+    and ${clockId === null ? usesNoTestClock(sql`a`) : livesBy(clockId)}`
   const found = await uow.tx.execute<{ grant_id: Id<'wgra'>; wallet_id: Id<'wall'> }>(sql`
     select grant_id, wallet_id from wallet_grant_accounts a where ${due} order by expire_at, grant_id limit ${BATCH}`)
   if (found.rows.length === 0) return 0

@@ -12,7 +12,7 @@ import { walletReservations } from '../table.ts'
 import { unitOf, type WalletUnit } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
 import { walletTypeResource } from '../wallet-type.ts'
-import { createDesk } from './desk.ts'
+import { createReservationBatcher } from './reservation-batcher.ts'
 import type { ShownReservation } from './run-batch.ts'
 import { CommitBody, leaseMs, Reservation, ReserveBody } from './schema.ts'
 
@@ -44,7 +44,7 @@ function reservationView(row: ShownReservation, unit: WalletUnit): object {
 }
 
 export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
-  const desk = createDesk(deps)
+  const batcher = createReservationBatcher(deps)
   const url = '/v1/wallets/:id/reservations'
   const about = { tag: walletResource.path, method: 'POST', response: Reservation } as const
   const own = { ...about, url: `${url}/:reservation`, params: ReservationParams, status: 200 } as const
@@ -59,7 +59,7 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     handle: async ({ tenant, actor }, { params, body }) => {
       const { reference, lease, customer_id: customerId = null, ...given } = body
       const of = { actor, wallet: params.id, reference, given, customerId, leaseMs: leaseMs(lease ?? undefined) }
-      const { row, unit } = await desk.submit(tenant, { kind: 'RESERVE', id: newId('wres'), ...of })
+      const { row, unit } = await batcher.submit(tenant, { kind: 'RESERVE', id: newId('wres'), ...of })
       return reservationView(row, unit)
     },
   })
@@ -78,7 +78,7 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
         given,
         eventReference: event_reference ?? null,
       }
-      const { row, unit } = await desk.submit(tenant, { kind: 'COMMIT', ...of })
+      const { row, unit } = await batcher.submit(tenant, { kind: 'COMMIT', ...of })
       return reservationView(row, unit)
     },
   })
@@ -89,7 +89,7 @@ export function reservationRoutes(app: FastifyInstance, deps: RouteDeps): void {
     url: `${own.url}/release`,
     handle: async ({ tenant, actor }, { params }) => {
       const of = { actor, wallet: params.id, reservation: params.reservation }
-      const { row, unit } = await desk.submit(tenant, { kind: 'RELEASE', ...of })
+      const { row, unit } = await batcher.submit(tenant, { kind: 'RELEASE', ...of })
       return reservationView(row, unit)
     },
   })

@@ -2,15 +2,15 @@
 import { MOVES } from '../../../../shared/billing/wallets/ledger.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
 import { fewestFirst } from '../../invoices/settlement/funds.ts'
-import type { PocketUse } from '../../invoices/wallet-uses.ts'
+import type { SubBalanceUse } from '../../invoices/wallet-uses.ts'
 import type { NewEntry } from '../ledger/post-entries.ts'
 import { invoiceEntries } from './invoice-entries.ts'
 import { type FundedGrant, spentAt, usableGrants } from './usable-grants.ts'
 
-/** What is used of each pocket, by its key, for this time. */
+/** What is used of each sub-balance, by its key, for this time. */
 export type CombinedUse = {
   readonly service: Interval
-  readonly uses: ReadonlyMap<string, Pick<PocketUse, 'quantity'>>
+  readonly uses: ReadonlyMap<string, Pick<SubBalanceUse, 'quantity'>>
 }
 
 /** The entries of an invoice that held nothing before. Throws when it uses more than there is. */
@@ -24,7 +24,7 @@ export function combinedEntries(
     .toSorted((a, b) => fewestFirst(a.service, b.service))
     .flatMap(({ service, uses }) => {
       const grants = usableGrants(left, new Map(), { service, now })
-      const of = { pockets: [...uses.keys()], uses, grants, isFinal: true, spentAt: spentAt(service, now) }
+      const of = { subBalances: [...uses.keys()], uses, grants, isFinal: true, spentAt: spentAt(service, now) }
       const entries = invoiceEntries(invoiceId, of)
       left = left.map(grant => entries.filter(({ grantId }) => grantId === grant.id).reduce(moved, grant))
       return entries

@@ -7,7 +7,7 @@ import { at, type Interval, instantOf, interval } from '../../../../shared/time.
 import { getInvoice, loadInvoices } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { type Pocket, type PocketUse, usesOf } from '../../invoices/wallet-uses.ts'
+import { type SubBalance, type SubBalanceUse, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type CombinedUse, combinedEntries } from './combined-entries.ts'
@@ -30,10 +30,10 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const isFinal = row.status === 'FINAL'
   if (isFinal && previous?.status === 'FINAL') return
   const isGone = row.status === 'VOID' || row.status === 'ARCHIVED'
-  const uses = isGone ? new Map<string, PocketUse>() : usesOf(row.content)
-  const before = previous ? usesOf(previous.content) : new Map<string, PocketUse>()
-  const pockets = new Map<string, Pocket>([...before, ...uses])
-  const walletIds = idsOf('wall', new Set([...pockets.values()].map(({ walletId }) => walletId)))
+  const uses = isGone ? new Map<string, SubBalanceUse>() : usesOf(row.content)
+  const before = previous ? usesOf(previous.content) : new Map<string, SubBalanceUse>()
+  const subBalances = new Map<string, SubBalance>([...before, ...uses])
+  const walletIds = idsOf('wall', new Set([...subBalances.values()].map(({ walletId }) => walletId)))
   if (walletIds.length === 0) return
   const own = serviceOf(row)
   const service = own ?? (await serviceOfReplaced(uow, row))
@@ -52,7 +52,7 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
       : new Map<string, Decimal>()
   const funded = await loadFundedGrants(uow, walletIds, returning.keys())
   const grants = usableGrants(funded, plusParts(held, returning), { service, now: uow.now })
-  const of = { pockets: [...pockets.keys()], uses, grants, isFinal, spentAt: spentAt(service, uow.now) }
+  const of = { subBalances: [...subBalances.keys()], uses, grants, isFinal, spentAt: spentAt(service, uow.now) }
   const replacing = own === null ? { replacing: { returning, now: uow.now } } : {}
   await postEntries(uow, invoiceEntries(row.id, { ...of, ...replacing }))
 }

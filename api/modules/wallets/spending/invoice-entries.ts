@@ -5,15 +5,15 @@ import { takeFrom } from '../../../../shared/billing/wallets/spending-order.ts'
 import { type Decimal, max, min, ZERO } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'
-import { type PocketUse, pocketKey } from '../../invoices/wallet-uses.ts'
+import { type SubBalanceUse, subBalanceKey } from '../../invoices/wallet-uses.ts'
 import type { NewEntry } from '../ledger/post-entries.ts'
 import type { UsableGrant } from './usable-grants.ts'
 
 type Saved = {
-  /** The keys of the pockets that it uses, or used. */
-  readonly pockets: readonly string[]
-  readonly uses: ReadonlyMap<string, Pick<PocketUse, 'quantity'>>
-  /** The grants of these pockets that it may use, or holds a part of. */
+  /** The keys of the sub-balances that it uses, or used. */
+  readonly subBalances: readonly string[]
+  readonly uses: ReadonlyMap<string, Pick<SubBalanceUse, 'quantity'>>
+  /** The grants of these sub-balances that it may use, or holds a part of. */
   readonly grants: readonly UsableGrant[]
   /** Whether it becomes FINAL, which spends what it uses. */
   readonly isFinal: boolean
@@ -32,12 +32,12 @@ type Replacing = { readonly returning: ReadonlyMap<string, Decimal>; readonly no
 /** Throws when it uses more than there is: it was computed from the same grants, under the same lock. */
 export function invoiceEntries(
   invoiceId: string,
-  { pockets, uses, grants, isFinal, spentAt, replacing }: Saved,
+  { subBalances, uses, grants, isFinal, spentAt, replacing }: Saved,
 ): NewEntry[] {
-  return pockets.flatMap(pocket => {
-    const own = grants.filter(grant => pocketKey(grant) === pocket)
-    const { parts, missing } = takeFrom(own, uses.get(pocket)?.quantity ?? ZERO)
-    if (missing.gt(ZERO)) throw new Error(`the invoice ${invoiceId} takes more of ${pocket} than there is`)
+  return subBalances.flatMap(subBalance => {
+    const own = grants.filter(grant => subBalanceKey(grant) === subBalance)
+    const { parts, missing } = takeFrom(own, uses.get(subBalance)?.quantity ?? ZERO)
+    if (missing.gt(ZERO)) throw new Error(`the invoice ${invoiceId} takes more of ${subBalance} than there is`)
     const wanted = new Map(parts.map(({ grantId, quantity }) => [grantId, quantity]))
     return own.flatMap(grant => {
       const back = replacing?.returning.get(grant.id) ?? ZERO

@@ -52,7 +52,7 @@ class Coins {
   private free(coin: Coin): void {
     coin.at = this.reverted.has(coin.of.id) ? 'REVERTED' : 'OPEN'
   }
-  /** How much one pocket has for the invoice, and what comes of saving it with as much of `wanted` as there is. */
+  /** How much one sub-balance has for the invoice, and what comes of saving it with as much of `wanted` as there is. */
   save(
     invoice: string,
     seat: string | null,

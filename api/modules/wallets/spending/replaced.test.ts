@@ -39,7 +39,7 @@ function entriesFor(all: readonly Given[], wanted: Decimal, isFinal: boolean): N
     new Map(all.flatMap((each, index) => (each[name] ? [[`wgra_${index}`, decimal(each[name])] as const] : [])))
   const returning = parts('back')
   return invoiceEntries('invo_new', {
-    pockets: [WALLET],
+    subBalances: [WALLET],
     uses: new Map([[WALLET, { quantity: wanted }]]),
     grants: usableGrants(grants, plusParts(parts('held'), returning), { service: march, now }),
     isFinal,

@@ -7,7 +7,7 @@ import { creditsOf } from '../../invoices/credits/linked-invoices.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { walletPaidAmount } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { pocketKey, returnsOf, returnsOfBalances, usesOf } from '../../invoices/wallet-uses.ts'
+import { returnsOf, returnsOfBalances, subBalanceKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { loadSpent, type SpentGrant } from './spent-grants.ts'
@@ -40,10 +40,10 @@ export async function returnCredited(
     [...uses.values()].map(({ walletId }) => walletId),
   )
   const grants = await loadSpent(uow, [original.id, ...finals.map(({ id }) => id)])
-  const entries = [...uses].flatMap(([pocket, { quantity: used }]) => {
-    const own = grants.filter(grant => pocketKey(grant) === pocket)
+  const entries = [...uses].flatMap(([subBalance, { quantity: used }]) => {
+    const own = grants.filter(grant => subBalanceKey(grant) === subBalance)
     const returned = used.minus(sum(own.map(({ spent }) => spent)))
-    return returnEntries(row.id, own, (due.get(pocket)?.quantity ?? ZERO).minus(returned))
+    return returnEntries(row.id, own, (due.get(subBalance)?.quantity ?? ZERO).minus(returned))
   })
   await postEntries(uow, entries)
 }

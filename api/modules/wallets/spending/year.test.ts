@@ -35,7 +35,7 @@ function grantsOf({ seed, start }: Story): Grant[] {
 }
 
 /** The slow model: cents left of each grant, also of those that have expired. */
-class Purse {
+class AvailableFunds {
   readonly left: Map<string, number>
   private readonly grants: readonly Grant[]
   constructor(grants: readonly Grant[]) {
@@ -108,17 +108,17 @@ test.each(SEEDS)('in the year of seed %i prepaid money pays what is due, as far 
   const grants = grantsOf(story)
   const plainly = billYear(story)
   const { invoices, ledger } = billWithWallet(story, grants)
-  const purse = new Purse(grants)
+  const funds = new AvailableFunds(grants)
   expect(invoices.length).toBe(plainly.length)
   for (const [index, invoice] of invoices.entries()) {
     const without = plainly[index]
     if (!without) throw new Error('both have the same invoices')
     const { window } = invoice
-    const paid = purse.pay(netOf(without), periodOf(window), window.cutoffAt)
+    const paid = funds.pay(netOf(without), periodOf(window), window.cutoffAt)
     expect([netOf(invoice), linesOf(invoice, 'OTHER')]).toEqual([netOf(without) - paid, linesOf(without, 'OTHER')])
     expect(linesOf(invoice, 'WALLET').length).toBe(paid > 0 ? 1 : 0)
   }
-  const spent = grants.map(({ id, cents }) => [id, cents - (purse.left.get(id) ?? 0)])
+  const spent = grants.map(({ id, cents }) => [id, cents - (funds.left.get(id) ?? 0)])
   expect(grants.map(({ id }) => [id, Number(plain(ledger.of(id).SPENT))])).toEqual(spent)
   const granted = sum([...ledger.accounts.values()].map(({ FUNDING }) => FUNDING.neg()))
   const known = grants.filter(({ id }) => ledger.accounts.has(id)).map(({ cents }) => decimalOfInteger(cents))

@@ -4,13 +4,13 @@ import { type Accounts, EMPTY_ACCOUNTS, MOVES, type Move, moved } from '../../..
 import type { GrantPart } from '../../../../shared/billing/wallets/spending-order.ts'
 import { type Decimal, decimalOfInteger, min, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { type Instant, interval } from '../../../../shared/time.ts'
-import { pocketKey } from '../../invoices/wallet-uses.ts'
+import { subBalanceKey } from '../../invoices/wallet-uses.ts'
 import { invoiceEntries } from '../spending/invoice-entries.ts'
 import { returnEntries } from '../spending/return-credited.ts'
 import { type FundedGrant, spentAt, usableGrants } from '../spending/usable-grants.ts'
 
 const WALLET = 'wall_1'
-/** The pockets of the wallet: for all use, and of one seat. */
+/** The sub-balances of the wallet: for all use, and of one seat. */
 export const SEATS = [null, 'ada'] as const
 
 export type Terms = Pick<BookedGrant, 'id' | 'type' | 'startAt' | 'expireAt' | 'seatOf'>
@@ -75,15 +75,15 @@ export class Ledger {
   ): void {
     const service = interval(of.start, of.end)
     const grants = usableGrants(this.funded(), this.held.get(invoice) ?? new Map(), { service, now: of.now })
-    const pockets = SEATS.map(seatOf => pocketKey({ walletId: WALLET, seatOf }))
+    const subBalances = SEATS.map(seatOf => subBalanceKey({ walletId: WALLET, seatOf }))
     const uses = new Map(
-      pockets.map((pocket, index) => {
-        const there = sum(grants.filter(grant => pocketKey(grant) === pocket).map(({ open }) => open))
-        return [pocket, { quantity: min(there, decimalOfInteger(wants[index] ?? 0)) }] as const
+      subBalances.map((subBalance, index) => {
+        const there = sum(grants.filter(grant => subBalanceKey(grant) === subBalance).map(({ open }) => open))
+        return [subBalance, { quantity: min(there, decimalOfInteger(wants[index] ?? 0)) }] as const
       }),
     )
     this.post(
-      invoiceEntries(invoice, { pockets, uses, grants, isFinal: of.final, spentAt: spentAt(service, of.now) }),
+      invoiceEntries(invoice, { subBalances, uses, grants, isFinal: of.final, spentAt: spentAt(service, of.now) }),
       invoice,
     )
   }

@@ -13,7 +13,7 @@ import { inputsOf, requestOf } from './testing/combining.ts'
 const of = {
   tenant: { platformId: newId('plat'), environment: 'TEST' as const },
   now: at('2026-04-02T00:00:00Z'),
-  purse: { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO },
+  funds: { payers: () => NO_PAYERS, take: () => {}, balanceOf: () => ZERO },
 }
 /** Its invoice, as a DRAFT and as FINAL. */
 function issueOf(inputs: BillingInputs, own_notes: string[] = []): Issue {

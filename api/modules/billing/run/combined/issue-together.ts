@@ -8,7 +8,7 @@ import { at, type Instant, instantOf, interval } from '../../../../../shared/tim
 import { changed, created, finalized, type PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import type { PrepaidBalance } from '../../../invoices/document/pay-from-balances.ts'
 import type { ComputedInvoice } from '../../../invoices/producer.ts'
-import { type FundsRequest, fewestFirst, type Purse } from '../../../invoices/settlement/funds.ts'
+import { type AvailableFunds, type FundsRequest, fewestFirst } from '../../../invoices/settlement/funds.ts'
 import { type InvoiceRow, UNTOUCHED } from '../../../invoices/table.ts'
 import { priceBeforeDocument } from '../../pricing/price-invoice.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
@@ -38,7 +38,7 @@ export type Combined = {
   readonly balances: readonly PrepaidBalance[]
 }
 
-type Of = { readonly tenant: Tenant; readonly now: Instant; readonly purse: Purse }
+type Of = { readonly tenant: Tenant; readonly now: Instant; readonly funds: AvailableFunds }
 
 /** What a run computed of one subscription. `granted`: something that invoices of this run could not spend yet. */
 type Advanced = {
@@ -72,7 +72,7 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
       for (const each of own) parts.set(each.draft.row.id, archived(each, combined.pending.row.id, of.now))
     } catch (error) {
       for (const each of own) {
-        of.purse.take(ownRequest(each), each.draft.row.content)
+        of.funds.take(ownRequest(each), each.draft.row.content)
         parts.set(each.draft.row.id, each.draft)
         faults.set(each.inputs.subscription.id, error)
       }
@@ -117,27 +117,27 @@ type Joinables = readonly [Joinable, ...Joinable[]]
  * The document of them. What wallets pay before tax stays with each invoice, from the grants of its own time; what they
  * pay after tax, they pay of the document instead.
  */
-export function joinIssues(own: Joinables, purse: Purse) {
+export function joinIssues(own: Joinables, funds: AvailableFunds) {
   const [first, ...others] = own
   const request = requestOf(own)
-  takeBeforeTax(own, purse)
-  const { balances } = purse.payers(request)
+  takeBeforeTax(own, funds)
+  const { balances } = funds.payers(request)
   return { joined: joinInvoices([partOf(first), ...others.map(partOf)], balances), request, balances }
 }
 
-function combine(own: Issues, { tenant, now, purse }: Of): Combined {
-  const { joined, request, balances } = joinIssues(own, purse)
+function combine(own: Issues, { tenant, now, funds }: Of): Combined {
+  const { joined, request, balances } = joinIssues(own, funds)
   const pending = pendingOf(own, joined, { tenant, now })
-  purse.take({ ...request, invoiceId: pending.row.id }, { ...joined.columns.content, periods: [] })
+  funds.take({ ...request, invoiceId: pending.row.id }, { ...joined.columns.content, periods: [] })
   return { pending, balances }
 }
 
 /** In the order in which it is posted when they are saved. */
-function takeBeforeTax(own: Joinables, purse: Purse): void {
+function takeBeforeTax(own: Joinables, funds: AvailableFunds): void {
   const all = own.map(each => ({ request: ownRequest(each), content: withoutBalances(each.final.row) }))
-  for (const { request, content } of all) purse.take(request, { ...content, periods: [] })
+  for (const { request, content } of all) funds.take(request, { ...content, periods: [] })
   for (const { request, content } of all.toSorted((a, b) => fewestFirst(a.request.service, b.request.service)))
-    purse.take(request, content)
+    funds.take(request, content)
 }
 
 const partOf = ({ inputs, request, draft }: Joinable): Part => ({
@@ -159,7 +159,7 @@ const withoutBalances = ({
   content: { wallet_balances: _paid, ...content },
 }: Pick<InvoiceRow, 'content'>): InvoiceRow['content'] => content
 
-/** What all of them need from a purse, for the whole time that they bill. */
+/** What all of them need from wallets, for the whole time that they bill. */
 function requestOf(own: Joinables): FundsRequest {
   const services = own.map(each => ownRequest(each).service)
   const start = instantOf(Math.min(...services.map(service => service.start)))

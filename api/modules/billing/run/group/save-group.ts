@@ -11,7 +11,7 @@ import { addedLinesOfMany } from '../../../invoices/added-lines/store-added-line
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
 import { keepInputs } from '../../../invoices/kept/kept-with-invoice.ts'
 import { loadInvoices } from '../../../invoices/repository.ts'
-import { openPurse } from '../../../invoices/settlement/funds.ts'
+import { lockFunds } from '../../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../../invoices/table.ts'
 import { holdCustomers } from '../../../parties/customers/hold-customer.ts'
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
@@ -68,7 +68,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
   const open = await loadInvoices(uow, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
   await requireClocks(uow, customerIds)
-  const purse = await openPurse(uow, { customerIds, invoiceIds: openIds })
+  const funds = await lockFunds(uow, { customerIds, invoiceIds: openIds })
   const [any] = states.values()
   const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
   const advanced: AdvancedSubscription[] = []
@@ -78,14 +78,14 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
       const own = prepared.get(id)
       if (!own) throw new Error(`${id} was not prepared`)
       const targets = targetsOf.get(id) ?? own.targets
-      const shared = { tenant: of.tenant, now: uow.now, complete, open, purse, added }
+      const shared = { tenant: of.tenant, now: uow.now, complete, open, funds, added }
       const step = advanceInvoices({ ...own, ...shared, targets, state })
       advanced.push({ id, inputs: state.inputs, step, plan: planBilling(state.inputs, step.rows, uow.now) })
     } catch (error) {
       outcomes.set(id, { kind: 'FAILED', error })
     }
   }
-  const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, purse })
+  const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, funds })
   const saved = await saveSteps(uow, advanced, combined, deps.failpoint)
   const times = new Map<string, string | null>()
   for (const { id, inputs, step, plan } of advanced) {

@@ -28,12 +28,15 @@ const BATCH_MAX = 256
 const LANES = 2
 const SLOW_MS = 25
 
-export type Desk = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
+export type ReservationBatcher = { submit(tenant: Tenant, operation: Operation): Promise<Done> }
 
 const unavailable = () =>
   new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', { retryAfterSeconds: 2 })
 
-export function createDesk(deps: { readonly database: Database; readonly failpoint?: Failpoints | undefined }): Desk {
+export function createReservationBatcher(deps: {
+  readonly database: Database
+  readonly failpoint?: Failpoints | undefined
+}): ReservationBatcher {
   const counters = new Map<string, Counter>()
 
   const transact = async (tenant: Tenant, operations: readonly Operation[]): Promise<Outcome[]> => {

@@ -1,29 +1,29 @@
 // What wallets hold beside a predicted invoice, without an event and with it. Pure.
 import { type Decimal, sum, ZERO } from '../../../../shared/decimal.ts'
-import type { Payers, Purse } from '../../invoices/settlement/funds.ts'
+import type { AvailableFunds, Payers } from '../../invoices/settlement/funds.ts'
 import type { usesOf } from '../../invoices/wallet-uses.ts'
 
 type Uses = ReturnType<typeof usesOf>
 
 /** What a wallet holds: money or credits. */
-export type BesideUnit = { readonly currency: string } | { readonly creditTypeId: string }
+export type BalanceUnit = { readonly currency: string } | { readonly creditTypeId: string }
 
 /** A wallet beside a predicted invoice: its balance, and the part of it that is open (not reserved). */
-export type BalanceBeside = {
+export type PredictedBalance = {
   readonly walletId: string
-  readonly unit: BesideUnit
+  readonly unit: BalanceUnit
   readonly balance: Decimal
   readonly open: Decimal
 }
 
 /** The wallets whose payment of the invoice changes with the event, in the order in which they pay. */
-export type WalletBeside = { readonly before: BalanceBeside; readonly after: BalanceBeside }
+export type PredictedWallet = { readonly before: PredictedBalance; readonly after: PredictedBalance }
 
-export function walletsBeside(
+export function predictedWallets(
   { credits = [], wallets = [], balances = [] }: Partial<Payers>,
-  { balanceOf }: Pick<Purse, 'balanceOf'>,
+  { balanceOf }: Pick<AvailableFunds, 'balanceOf'>,
   uses: { readonly before: Uses; readonly after: Uses },
-): WalletBeside[] {
+): PredictedWallet[] {
   if (uses.before.size === 0 && uses.after.size === 0) return []
   const ofCredits = [...new Map(credits.map(part => [part.walletId, part])).values()].map(part => ({
     walletId: part.walletId,
@@ -39,11 +39,11 @@ export function walletsBeside(
     const [before, after] = [paidBy(uses.before, walletId), paidBy(uses.after, walletId)]
     if (before.eq(after)) return []
     const balance = balanceOf(walletId)
-    const beside = (paid: Decimal): BalanceBeside => ({ walletId, unit, balance, open: available.minus(paid) })
+    const beside = (paid: Decimal): PredictedBalance => ({ walletId, unit, balance, open: available.minus(paid) })
     return [{ before: beside(before), after: beside(after) }]
   })
 }
 
-/** From all its pockets. */
+/** From all its sub-balances. */
 const paidBy = (uses: Uses, walletId: string): Decimal =>
   [...uses.values()].reduce((paid, use) => (use.walletId === walletId ? paid.plus(use.quantity) : paid), ZERO)

@@ -12,8 +12,8 @@ import { type Id, idsOf } from '../../../../shared/ids.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
-import { type Funds, type FundsRequest, NO_PAYERS, type Purse } from '../../invoices/settlement/funds.ts'
-import { pocketKey, usesOf } from '../../invoices/wallet-uses.ts'
+import { type AvailableFunds, type FundsRequest, type FundsSource, NO_PAYERS } from '../../invoices/settlement/funds.ts'
+import { subBalanceKey, usesOf } from '../../invoices/wallet-uses.ts'
 import { holdWallets } from '../ledger/hold-wallet.ts'
 import { wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
@@ -38,28 +38,28 @@ const holdsMoney = (wallet: PayingWallet): wallet is PayingMoney | PayingAfterTa
 const holdsCredits = (wallet: PayingWallet): wallet is PayingCredits => 'creditTypeId' in wallet
 
 /** All wallets that can pay invoices. */
-export const walletFunds: Funds = {
-  hold: async (uow, of) => {
+export const walletFunds: FundsSource = {
+  lock: async (uow, of) => {
     const paying = await loadPaying(uow, of.customerIds)
     await holdWallets(
       uow,
       paying.map(({ walletId }) => walletId),
     )
-    return await purseOf(uow, paying, of)
+    return await fundsOf(uow, paying, of)
   },
-  look: async (uow, of) => await purseOf(uow, await loadPaying(uow, of.customerIds), of),
+  read: async (uow, of) => await fundsOf(uow, await loadPaying(uow, of.customerIds), of),
 }
 
-async function purseOf(
+async function fundsOf(
   uow: ReadUow,
   paying: readonly PayingWallet[],
-  { invoiceIds, replacedId }: Parameters<Funds['look']>[1],
-): Promise<Purse> {
+  { invoiceIds, replacedId }: Parameters<FundsSource['read']>[1],
+): Promise<AvailableFunds> {
   const walletIds = paying.map(({ walletId }) => walletId)
   const returning = replacedId === undefined || walletIds.length === 0 ? undefined : await spentBy(uow, replacedId)
   const grants = await loadFundedGrants(uow, walletIds, returning?.keys())
   const held = walletIds.length === 0 ? new Map() : await loadHeldParts(uow, invoiceIds)
-  return createPurse({ paying, grants, held, now: uow.now, ...(returning ? { returning } : {}) })
+  return createAvailableFunds({ paying, grants, held, now: uow.now, ...(returning ? { returning } : {}) })
 }
 
 async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise<PayingWallet[]> {
@@ -100,8 +100,8 @@ type Of = {
   readonly returning?: ReadonlyMap<string, Decimal>
 }
 
-/** The purse over these wallets and grants. Pure. */
-export function createPurse({ paying, grants, held, now, returning = new Map() }: Of): Purse {
+/** What these wallets and grants can pay. Pure. */
+export function createAvailableFunds({ paying, grants, held, now, returning = new Map() }: Of): AvailableFunds {
   const byId = new Map(grants.map(grant => [grant.id, grant]))
   const parts = new Map([...held].map(([invoiceId, own]) => [invoiceId, new Map(own)]))
   const usable = ({ invoiceId, service }: FundsRequest): UsableGrant[] =>
@@ -137,10 +137,10 @@ export function createPurse({ paying, grants, held, now, returning = new Map() }
       const uses = usesOf(content)
       const next = new Map<string, Decimal>()
       const all = usable(request)
-      for (const pocket of new Set(all.map(pocketKey))) {
-        const own = all.filter(grant => pocketKey(grant) === pocket)
+      for (const subBalance of new Set(all.map(subBalanceKey))) {
+        const own = all.filter(grant => subBalanceKey(grant) === subBalance)
         const taken = new Map(
-          takeFrom(own, uses.get(pocket)?.quantity ?? ZERO).parts.map(part => [part.grantId, part.quantity]),
+          takeFrom(own, uses.get(subBalance)?.quantity ?? ZERO).parts.map(part => [part.grantId, part.quantity]),
         )
         for (const grant of own) {
           const wanted = taken.get(grant.id) ?? ZERO

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { instantOf, interval } from '../../../../shared/time.ts'
-import { createPurse } from './purse.ts'
+import { createAvailableFunds } from './available-funds.ts'
 
 const now = instantOf(Date.parse('2026-03-01T00:00:00Z'))
 const service = interval(instantOf(Date.parse('2026-02-01T00:00:00Z')), now)
@@ -16,7 +16,7 @@ test.each([
 ] as const)(
   'what pays a %s invoice: the money of a customer never pays what the customer is owed',
   (billingType, expected) => {
-    const purse = createPurse({
+    const funds = createAvailableFunds({
       paying: [
         { walletId: beforeTax, ...of, currency: 'EUR', taxCategory: 'STANDARD' },
         { walletId: afterTax, ...of, currency: 'EUR', taxCategory: null },
@@ -37,7 +37,7 @@ test.each([
       held: new Map(),
       now,
     })
-    const payers = purse.payers({ customerId: 'cust_1', currency: 'EUR', invoiceId: null, service, billingType })
+    const payers = funds.payers({ customerId: 'cust_1', currency: 'EUR', invoiceId: null, service, billingType })
     expect([payers.wallets, payers.balances, payers.credits].map(({ length }) => length)).toEqual(expected)
   },
 )
