@@ -1,11 +1,23 @@
 // Clients that public generators make of the API description, compiled and run against the running product. The generators are
-// fetched at pinned versions into a folder of the run; where a registry or a language is not at hand the test says so.
+// fetched at pinned versions once and kept for later runs; where a registry or a language is not at hand the test says so.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describedApi } from '../../../api/testing/described-api.ts'
+import { PROJECT_ROOT } from '../../../infra/services/project.ts'
 import { type System, startSystem } from '../../system/start-system.ts'
 
 const PRINTED = '24.20 EUR in the preview\n1 customer\nRESOURCE_NOT_FOUND\n'
@@ -14,12 +26,15 @@ const TYPESCRIPT = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typesc
 const PYTHON = ['openapi-python-client==0.29.1']
 const FETCH_TIMEOUT_MS = 240_000
 
+/** What is fetched stays here: no later run waits for a registry, or spends ten seconds of processor time on the same files. */
+const KEPT = join(PROJECT_ROOT, '.tools', 'generated-clients')
+
 const folder = mkdtempSync(join(tmpdir(), 'millrace-clients-'))
 const inTypeScript = join(folder, 'typescript')
 const inPython = join(folder, 'python')
+for (const place of [inTypeScript, inPython]) mkdirSync(place)
 
 function run(cwd: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  mkdirSync(cwd, { recursive: true })
   return spawnSync(program, args, {
     cwd,
     env: { ...process.env, ...env },
@@ -36,24 +51,55 @@ function fetched(what: string, ...steps: readonly { status: number | null; stder
   return !failed
 }
 
-function typeScriptTools(): boolean {
-  mkdirSync(inTypeScript, { recursive: true })
-  writeFileSync(join(inTypeScript, 'package.json'), '{"type": "module", "private": true}')
-  return fetched('TypeScript', run(inTypeScript, 'npm', ['install', '--no-audit', '--no-fund', ...TYPESCRIPT]))
+/**
+ * The folder of these tools, which an earlier run filled or `fill` does now; null when it cannot. An environment of Python stays where
+ * it was made, so a file that is written last says where whole ones lie.
+ */
+function kept(
+  tools: readonly string[],
+  isSound: (at: string) => boolean,
+  fill: (at: string) => boolean,
+): string | null {
+  const name = createHash('sha256').update(tools.join(' ')).digest('hex').slice(0, 12)
+  const place = join(KEPT, `${name}.place`)
+  const earlier = existsSync(place) ? readFileSync(place, 'utf8') : null
+  if (earlier !== null && isSound(earlier)) return earlier
+  mkdirSync(KEPT, { recursive: true })
+  const made = mkdtempSync(join(KEPT, `${name}-`))
+  if (!fill(made)) {
+    rmSync(made, { recursive: true, force: true })
+    return null
+  }
+  writeFileSync(`${made}.place`, made)
+  renameSync(`${made}.place`, place)
+  return made
 }
 
-function pythonTools(): boolean {
-  // The pip of the machine installs for the new environment, which saves putting one in it; where there is none, it has its own.
-  const bare = run(inPython, 'python3', ['-m', 'venv', '--without-pip', 'tools'])
-  const install = ['install', '--quiet', '--no-compile', '--disable-pip-version-check', ...PYTHON]
-  const installed = run(inPython, 'python3', ['-m', 'pip', '--python', 'tools/bin/python', ...install])
-  if (bare.status === 0 && installed.status === 0) return true
-  const made = run(inPython, 'python3', ['-m', 'venv', '--clear', 'tools'])
-  return fetched('Python', made, run(inPython, 'tools/bin/pip', install))
-}
+const binOf = (at: string, name: string): string => join(at, 'node_modules', '.bin', name)
+const typeScriptTools = kept(
+  TYPESCRIPT,
+  at => existsSync(binOf(at, 'openapi-typescript')),
+  at => {
+    writeFileSync(join(at, 'package.json'), '{"type": "module", "private": true}')
+    return fetched('TypeScript', run(at, 'npm', ['install', '--no-audit', '--no-fund', ...TYPESCRIPT]))
+  },
+)
 
-const hasTypeScript = typeScriptTools()
-const hasPython = pythonTools()
+const pythonOf = (at: string): string => join(at, 'tools', 'bin', 'python')
+const pythonTools = kept(
+  PYTHON,
+  // The Python of the machine may be another by now.
+  at => run(inPython, pythonOf(at), ['--version']).status === 0,
+  at => {
+    // The pip of the machine installs for the new environment, which saves putting one in it; where there is none, it has its own.
+    const bare = run(at, 'python3', ['-m', 'venv', '--without-pip', 'tools'])
+    const install = ['install', '--quiet', '--no-compile', '--disable-pip-version-check', ...PYTHON]
+    const installed = run(at, 'python3', ['-m', 'pip', '--python', 'tools/bin/python', ...install])
+    if (bare.status === 0 && installed.status === 0) return true
+    const made = run(at, 'python3', ['-m', 'venv', '--clear', 'tools'])
+    return fetched('Python', made, run(at, 'tools/bin/pip', install))
+  },
+)
 
 let system: System
 beforeAll(async () => {
@@ -71,8 +117,11 @@ const env = (platform: 0 | 1) => ({
 })
 
 describe('a client generated from the description makes the plan of the quick start and previews its invoice', () => {
-  test.runIf(hasTypeScript)('in TypeScript, compiled with --strict', () => {
-    const bin = (name: string): string => join(inTypeScript, 'node_modules', '.bin', name)
+  test.runIf(typeScriptTools !== null)('in TypeScript, compiled with --strict', () => {
+    const tools = typeScriptTools ?? expect.fail('no tools')
+    const bin = (name: string): string => binOf(tools, name)
+    writeFileSync(join(inTypeScript, 'package.json'), '{"type": "module", "private": true}')
+    symlinkSync(join(tools, 'node_modules'), join(inTypeScript, 'node_modules'))
     const made = run(inTypeScript, bin('openapi-typescript'), ['../openapi.json', '-o', 'millrace.d.ts'])
     expect([made.status, made.stderr]).toEqual([0, expect.any(String)])
     for (const name of ['quick-start', 'webhook-handler'])
@@ -89,12 +138,13 @@ describe('a client generated from the description makes the plan of the quick st
     expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, '', PRINTED])
   })
 
-  test.runIf(hasPython)('in Python', () => {
+  test.runIf(pythonTools !== null)('in Python', () => {
+    const python = pythonOf(pythonTools ?? expect.fail('no tools'))
     const generate = ['generate', '--path', '../openapi.json', '--output-path', 'millrace', '--meta', 'none']
-    const made = run(inPython, 'tools/bin/openapi-python-client', generate)
+    const made = run(inPython, join(dirname(python), 'openapi-python-client'), generate)
     expect([made.status, made.stderr]).toEqual([0, expect.any(String)])
     copyFileSync(join(HERE, 'quick_start.py'), join(inPython, 'quick_start.py'))
-    const ran = run(inPython, 'tools/bin/python', ['quick_start.py'], env(1))
+    const ran = run(inPython, python, ['quick_start.py'], env(1))
     expect([ran.status, ran.stderr, ran.stdout]).toEqual([0, '', PRINTED])
   })
 })
