@@ -30,7 +30,7 @@ const withServers = {
   // Projects that differ in workers run one after the other; the quick one first.
   sequence: { groupOrder: 1 },
   globalSetup: ['shared/testing/global-setup.ts'],
-  // Three of them take 45 s on two slow cores that four workers share; what must be quick is measured in bench/, not here.
+  // Three of them take 45 s on two slow cores that workers share; what must be quick is measured in bench/, not here.
   testTimeout: 180_000,
   hookTimeout: 240_000,
   // One process too many on two cores can make a test late. A test that needs its second try is named at the end of the run.
@@ -41,8 +41,9 @@ const withServers = {
   // Most of what they run, they run too seldom to gain what it takes to optimize it; and threads that collect side by side wait for
   // each other where every core has work.
   execArgv: [...LATER, '--single-threaded-gc', '--max-semi-space-size=32'],
-  // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
-  maxWorkers: 4,
+  // One more than the cores of the smallest machine, since much of what faults, leases and processes take is waiting. Each more takes
+  // processor time for itself: it loads and optimizes the same code, and takes what the others have in the caches of the processor.
+  maxWorkers: 3,
 }
 /** Takes one layer of defence away in what it imports: nobody else may meet that, and it needs vitest's own runner. */
 const TENANCY_LAYERS = 'api/tenancy/tenancy-layers.it.test.ts'
