@@ -6,7 +6,7 @@ import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { nextRound, type Signal } from './log/rounds.ts'
 import type { LogMessage, PartitionBatch, Position } from './outcome.ts'
-import { GivenUpError, persistent } from './sinks/persistent.ts'
+import { persistent, RetriesExhaustedError } from './sinks/persistent.ts'
 import type { Use } from './use.ts'
 
 /** A partition as the rounds see it. */
@@ -128,7 +128,7 @@ async function storeUntilDone(deps: RunDeps, round: Round, stop: AbortSignal): P
       deps.onStored(await store({ ...deps, sink }, due, round), seconds())
       return true
     } catch (error) {
-      if (!(error instanceof GivenUpError)) throw error
+      if (!(error instanceof RetriesExhaustedError)) throw error
       // Stopping: what is not stored stays after the position and is read again by the next process.
       if (stop.aborted) return false
     }

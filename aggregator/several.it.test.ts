@@ -10,7 +10,7 @@ import { startTestNats, type TestNats } from '../shared/testing/nats.ts'
 import type { Aggregator } from './aggregator.ts'
 import { openLeaseStore } from './leases/lease-store.ts'
 import { EMPTY_TABLE } from './leases/lease-table.ts'
-import { aloneInTheWorld, createTestAggregator, deleteLineOf, eventLineOf, type TestAggregator } from './testing.ts'
+import { createTestAggregator, deleteLineOf, eventLineOf, soleMemberLeases, type TestAggregator } from './testing.ts'
 
 const PARTITIONS = 4
 let clickhouse: TestClickHouse
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 async function start(name: string, alone = false): Promise<Aggregator> {
   const indexDirectory = join(folder, name)
-  const aggregator = await world.start({ indexDirectory, ...(alone ? { leases: aloneInTheWorld() } : {}) })
+  const aggregator = await world.start({ indexDirectory, ...(alone ? { leases: soleMemberLeases() } : {}) })
   running.push(aggregator)
   return aggregator
 }

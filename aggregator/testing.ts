@@ -242,7 +242,7 @@ export async function createTestAggregator(servers: {
 }
 
 /** Leases that nobody else sees: an aggregator with these believes to be alone, and works every partition. */
-export function aloneInTheWorld(): LeaseStore {
+export function soleMemberLeases(): LeaseStore {
   let table: LeaseTable = EMPTY_TABLE
   let revision = 0
   return {

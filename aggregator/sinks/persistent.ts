@@ -2,7 +2,7 @@
 // because a round is several: of a ClickHouse that refuses half of them, few whole rounds would ever pass.
 import type { UsageSink } from './usage-sink.ts'
 
-export type Patience = {
+export type RetryPolicy = {
   /** Whether there is no more use in trying. */
   readonly givenUp: () => boolean
   /** Waits before the next try. */
@@ -10,20 +10,20 @@ export type Patience = {
 }
 
 /** It was not stored, and trying was given up. */
-export class GivenUpError extends Error {}
+export class RetriesExhaustedError extends Error {}
 
 const RETRY_FIRST_MS = 100
 const RETRY_MAX_MS = 5_000
 
-/** The same sink, except that it only fails with GivenUpError. A statement whose answer was lost is given again. */
-export function persistent(sink: UsageSink, patience: Patience): UsageSink {
+/** The same sink, except that it only fails with RetriesExhaustedError. A statement whose answer was lost is given again. */
+export function persistent(sink: UsageSink, patience: RetryPolicy): UsageSink {
   async function insist<T>(statement: () => Promise<T>): Promise<T> {
     for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
       try {
         return await statement()
       } catch (error) {
         if (!patience.givenUp()) await patience.pause(error, delayMs)
-        if (patience.givenUp()) throw new GivenUpError('usage was not stored', { cause: error })
+        if (patience.givenUp()) throw new RetriesExhaustedError('usage was not stored', { cause: error })
       }
     }
   }

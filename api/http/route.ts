@@ -61,7 +61,7 @@ export function readRoute<
   spec: Shapes<P, Q, B> & {
     method: 'GET' | 'POST'
     /** Whether it sends all its queries before it waits for an answer. Default false. */
-    asksAtOnce?: (input: Input<P, Q, B>, tenant: Tenant) => boolean
+    isPipelined?: (input: Input<P, Q, B>, tenant: Tenant) => boolean
     handle: (uow: ReadUow, input: Input<P, Q, B>) => Promise<unknown>
   },
 ): void {
@@ -70,7 +70,7 @@ export function readRoute<
     handler: async (request, reply) => {
       const caller = callerOf(request)
       const input = inputOf<P, Q, B>(request)
-      const readIt = spec.asksAtOnce?.(input, caller.tenant) ? readTenantAtOnce : readTenant
+      const readIt = spec.isPipelined?.(input, caller.tenant) ? readTenantAtOnce : readTenant
       const read = (actor: Actor) =>
         inTimeOfRequest(deps, caller, request, () =>
           readIt(deps.database, caller.tenant, uow => spec.handle(uow, input), actor),

@@ -36,7 +36,7 @@ export async function viewById<R extends StoredRow>(
 }
 
 /** Whether `viewById` asks all that it asks before it waits for an answer, where nothing is expanded. */
-export const isReadAtOnce = (resource: Resource, idOrReference: string): boolean =>
+export const isPipelined = (resource: Resource, idOrReference: string): boolean =>
   resource.compute === undefined && (!resource.customFields || looksLikeId(idOrReference))
 
 /** Adds the custom fields of the row with this id to its view, where its resource has them. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createLogLines, together } from './log-lines.ts'
+import { batchLines, createLogLines } from './log-lines.ts'
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code })
 
@@ -74,7 +74,7 @@ test('lines that come together are written together, in order, and a burst does 
   vi.useFakeTimers()
   try {
     const pieces: string[] = []
-    const output = together({ write: text => void pieces.push(text) })
+    const output = batchLines({ write: text => void pieces.push(text) })
     output.write('one\n')
     output.write('two\n')
     expect(pieces).toEqual([])
@@ -94,7 +94,7 @@ test('lines that come together are written together, in order, and a burst does 
 test('what is kept when the process exits is written then', () => {
   const pieces: string[] = []
   const before = process.listeners('exit')
-  const output = together({ write: text => void pieces.push(text) })
+  const output = batchLines({ write: text => void pieces.push(text) })
   const [onExit] = process.listeners('exit').filter(listener => !before.includes(listener))
   output.write('the last line\n')
   onExit?.(0)

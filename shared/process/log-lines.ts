@@ -64,7 +64,7 @@ const TOGETHER_MS = 10
  * Hands lines on together, as many as come within 10 ms in one piece, which costs as much as one of them. What is still kept when
  * the process exits goes out then.
  */
-export function together(lines: Pick<LogLines, 'write'>): { write(line: string): void } {
+export function batchLines(lines: Pick<LogLines, 'write'>): { write(line: string): void } {
   let kept = ''
   const flush = (): void => {
     const text = kept

@@ -2,7 +2,7 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { type Logger as PinoLogger, pino } from 'pino'
 import { Counter, type Registry } from 'prom-client'
-import { createLogLines, together } from './log-lines.ts'
+import { batchLines, createLogLines } from './log-lines.ts'
 
 export type Logger = PinoLogger
 
@@ -33,7 +33,7 @@ export const loggedRequest = ({ method, url, ip }: LoggedRequest) => ({
 
 /** The standard output of this process. */
 const lines = createLogLines()
-const output = together(lines)
+const output = batchLines(lines)
 
 /** Exports how many log lines of this process could not be written. */
 export function measureLog(registry: Registry): void {

@@ -139,7 +139,7 @@ function readingRoutes(app: FastifyInstance, deps: RouteDeps): void {
     query: Shape({ ...filterQuery(INVOICE_LIST), paid: Flag, ...ListOptions }),
     response: PageOf(InvoiceView),
     // The test clocks of customers are read after their invoices.
-    asksAtOnce: ({ query }, { environment }) => environment === 'LIVE' && wantsFirstPage(query as ListQuery),
+    isPipelined: ({ query }, { environment }) => environment === 'LIVE' && wantsFirstPage(query as ListQuery),
     handle: async (uow, { query: given }) => {
       const query = given as ListQuery
       if (wantsFirstPage(query))

@@ -6,7 +6,7 @@ import { idOf } from '../../../shared/ids.ts'
 import { beforeSave, namedBy } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
-import { isGone } from '../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
@@ -23,7 +23,7 @@ import { schedules, subscriptions } from './table.ts'
  * as a customer who is gone.
  */
 async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
-  if (previous === null || !isGone(customer) || isGone(previous)) return
+  if (previous === null || !isClosedOrArchived(customer) || isClosedOrArchived(previous)) return
   const [live] = await uow.tx
     .select({ id: subscriptions.id })
     .from(subscriptions)

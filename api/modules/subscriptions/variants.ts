@@ -4,7 +4,7 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Id } from '../../../shared/ids.ts'
 import { findOne, getOne, requireAll } from '../../resource/store.ts'
-import { isGone } from '../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Subscription } from './table.ts'
 
@@ -56,7 +56,7 @@ async function checkForward(uow: Uow, row: Subscription, previous: Subscription 
       field,
     })
   const customer = await getOne(uow, customerResource, id)
-  if (isGone(customer))
+  if (isClosedOrArchived(customer))
     throw new AppError('INVALID_FIELD', `This CUSTOMER is ${customer.status} and gets no more invoices.`, { field })
 }
 
@@ -66,7 +66,7 @@ async function checkSeller(uow: Uow, { seller_details }: Subscription, previous:
   const field = 'seller_details.seller_customer_id'
   await requireAll(uow, customerResource, [{ id, field }])
   const seller = await getOne(uow, customerResource, id)
-  if (seller.roles.includes('SELLER') && !isGone(seller)) return
+  if (seller.roles.includes('SELLER') && !isClosedOrArchived(seller)) return
   throw new AppError('INVALID_FIELD', 'Name a customer with the role SELLER that is not CLOSED or ARCHIVED.', {
     field,
   })

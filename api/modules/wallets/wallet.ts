@@ -5,7 +5,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field, PAUSABLE_RULES, type Resource } from '../../resource/define-resource.ts'
 import { IdText, PausableStatus, Reference } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
-import { isGone } from '../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { reservedOf } from './ledger/load-accounts.ts'
 import { type Wallet, wallets } from './table.ts'
@@ -60,7 +60,7 @@ async function checkOwners(uow: Uow, { wallet_type_id, customer_id }: Wallet): P
     throw new AppError('INVALID_FIELD', message, { field: 'wallet_type_id' })
   }
   const customer = await getOne(uow, customerResource, customer_id)
-  if (!isGone(customer)) return
+  if (!isClosedOrArchived(customer)) return
   const message = `The customer is ${customer.status}; it can have no new wallet.`
   throw new AppError('INVALID_FIELD', message, { field: 'customer_id' })
 }

@@ -52,7 +52,7 @@ const specOf = (resource: Resource): ListSpec => ({
 const isPaged = (resource: Resource): boolean => resource.paged ?? true
 
 /** Whether it is the first page of all there is, which is read without waiting for one answer before the next question. */
-const isReadAtOnce = (resource: Resource, query: ListQuery): boolean =>
+const isPipelined = (resource: Resource, query: ListQuery): boolean =>
   isPaged(resource) && resource.compute === undefined && wantsFirstPage(query)
 
 export function registerList(app: FastifyInstance, deps: RouteDeps, resource: Resource): void {
@@ -65,10 +65,10 @@ export function registerList(app: FastifyInstance, deps: RouteDeps, resource: Re
     url,
     query: Shape(isPaged(resource) ? { ...shape, ...SliceQuery } : shape),
     response: isPaged(resource) ? PageOf(resource.view) : Type.Object({ data: Type.Array(resource.view) }),
-    asksAtOnce: ({ query }) => isReadAtOnce(resource, query as ListQuery),
+    isPipelined: ({ query }) => isPipelined(resource, query as ListQuery),
     handle: async (uow, { query: given }) => {
       const query = given as ListQuery
-      const conditions = isReadAtOnce(resource, query) ? [] : await filterConditions(uow, spec, query)
+      const conditions = isPipelined(resource, query) ? [] : await filterConditions(uow, spec, query)
       const of = { url, query, conditions, order: orderOf(spec, query) }
       if (isPaged(resource)) return await answerSlice(uow, resource, of)
       const rows = await listAll<StoredRow>(uow, spec, { ...of, max: UNPAGED_MAX })

@@ -14,7 +14,7 @@ import { lockOne } from '../store.ts'
 import { normalizeTimes } from '../timestamps.ts'
 import { upsertResource } from '../upsert/upsert.ts'
 import { upsertOptions, upsertQuery } from '../upsert/upsert-query.ts'
-import { isReadAtOnce, viewById, viewOf } from '../views.ts'
+import { isPipelined, viewById, viewOf } from '../views.ts'
 import { about, ExpandQuery, registerList, registerSearch } from './list-routes.ts'
 
 const VERBS = { activate: 'ACTIVE', deactivate: 'INACTIVE', deprecate: 'DEPRECATED', archive: 'ARCHIVED' } as const
@@ -68,8 +68,8 @@ const REGISTER: Readonly<Record<Resource['operations'][number], Register>> = {
       params: IdParams,
       query: Shape(ExpandQuery),
       response: resource.view,
-      asksAtOnce: ({ params, query }) =>
-        isReadAtOnce(resource, params.id) && (query as Record<string, unknown>)['expand[]'] === undefined,
+      isPipelined: ({ params, query }) =>
+        isPipelined(resource, params.id) && (query as Record<string, unknown>)['expand[]'] === undefined,
       handle: async (uow, { params, query }) =>
         await viewById(uow, resource, params.id, listOf(query['expand[]'] as string | string[] | undefined)),
     }),

@@ -15,7 +15,7 @@ import { keepAnAdministrator } from '../roles/administrators.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
 import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { viewRoles } from '../roles/routes.ts'
-import { getTeam } from './put-in-team.ts'
+import { getTeam } from './set-team-membership.ts'
 import { type Team, teams } from './table.ts'
 
 export const TeamView = Type.Object(

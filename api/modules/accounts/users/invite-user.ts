@@ -10,7 +10,7 @@ import { insertRow } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
 import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
-import { putInTeam, type TeamEntry } from '../teams/put-in-team.ts'
+import { setTeamMembership, type TeamEntry } from '../teams/set-team-membership.ts'
 import { changeMember, saveMembership } from './change-member.ts'
 import { userInvitations, userMemberships } from './table.ts'
 import { findMember, getMember, type Member, USER, type UserAnswer, viewUser } from './view-users.ts'
@@ -43,7 +43,7 @@ export async function inviteUser(uow: Uow, rules: AccountRules, invitation: Invi
   if (member) await saveMembership(uow, userId, { status: 'INVITED', role_ids: roleIds })
   else await insertMembership(uow, userId, roleIds)
   for (const [index, team] of invitation.teams.entries())
-    await putInTeam(uow, rules, userId, team, `team_memberships.${index}`)
+    await setTeamMembership(uow, rules, userId, team, `team_memberships.${index}`)
   await insertRow(uow, { table: userInvitations, idPrefix: 'uinv' }, { user_id: userId, invited_by: uow.actor.id })
   const data = await viewUser(uow, await getMember(uow, userId))
   await guardSave(uow, USER, data, previous)

@@ -10,7 +10,7 @@ import {
   checkAccount,
 } from '../roles/account-membership.ts'
 import type { AccountRules } from '../roles/roles-moved.ts'
-import { putInTeam, TeamMemberBody } from '../teams/put-in-team.ts'
+import { setTeamMembership, TeamMemberBody } from '../teams/set-team-membership.ts'
 import { addRoles, changeMember, removeMember, replaceRoles } from './change-member.ts'
 import { getMember, TeamMemberView, viewUser } from './view-users.ts'
 
@@ -102,6 +102,7 @@ function teamsOfUser(app: FastifyInstance, deps: RouteDeps, rules: AccountRules)
     response: Type.Array(TeamMemberView),
     status: 201,
     handle: async (uow, { params, body }) =>
-      (await changeMember(uow, rules, params.id, () => putInTeam(uow, rules, params.id, body))).team_memberships,
+      (await changeMember(uow, rules, params.id, () => setTeamMembership(uow, rules, params.id, body)))
+        .team_memberships,
   })
 }

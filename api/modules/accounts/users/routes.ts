@@ -9,7 +9,7 @@ import { OrderDirection, SliceQuery, sliceOf, sliceView } from '../../../list/sl
 import { Nullable, Optional, Shape } from '../../../resource/shapes.ts'
 import { AccountMembershipList, AccountMembershipView, rolesGiven } from '../roles/account-membership.ts'
 import type { AccountRules } from '../roles/roles-moved.ts'
-import { TeamMemberBody } from '../teams/put-in-team.ts'
+import { TeamMemberBody } from '../teams/set-team-membership.ts'
 import { setActive } from './change-member.ts'
 import { type Invitation, inviteUser, revokeInvite } from './invite-user.ts'
 import { resetSecondFactor } from './reset-second-factor.ts'

@@ -9,7 +9,7 @@ import { loadCalculations } from '../../billing/terms/load/load-catalog.ts'
 import { usageParts } from '../../billing/terms/usage-parts.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
-import { addUp } from '../../catalog/features/merge-entitlements.ts'
+import { sumGrants } from '../../catalog/features/merge-entitlements.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
 import type { Feature } from '../../catalog/features/table.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
@@ -83,7 +83,7 @@ export async function loadUse(
     feature_id: feature.id,
     feature_reference: feature.reference,
     asOf,
-    entitlements: addUp(grants.flatMap(({ grants: own }) => own)).map(granted => together(granted, each)),
+    entitlements: sumGrants(grants.flatMap(({ grants: own }) => own)).map(granted => together(granted, each)),
     pricing_plan_subscription_entitlements: each,
   }
 }

@@ -89,7 +89,7 @@ type Bought = {
 }
 
 /** The charge for what is bought of an on-demand price. Null when no time of its schedule is left. */
-export function boughtCharge(term: PriceTerm, { orderId, time, number }: Bought): Charge | null {
+export function onDemandCharge(term: PriceTerm, { orderId, time, number }: Bought): Charge | null {
   if (!term.calendar) return null
   const config = number === null ? term.config : { ...term.config, default_units: { number: plain(number) } }
   const period = { index: 0, full: time, covered: time, fullDays: 1, coveredDays: 1 }

@@ -13,7 +13,7 @@ import { randomConfig, randomPriced } from '../../catalog/pricing-plans/checks/t
 import type { PricingItem, PricingItemInput, SplitPricing } from '../../catalog/pricing-plans/schema.ts'
 import { checkVariants } from '../../catalog/pricing-plans/variants/check-variants.ts'
 import { coverageGap, soldCurrencies, soldPeriods } from '../../catalog/pricing-plans/variants/coverage.ts'
-import { holdsWhole } from '../../catalog/pricing-plans/variants/period-length.ts'
+import { isWholeMultiple } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { allConfigs, variantFor, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { ProductItem } from '../../catalog/products/table.ts'
 import type { BillingInputs, CalculationInput, ItemInput, ProductItemInput } from '../terms/billing-inputs.ts'
@@ -167,7 +167,7 @@ function inputsOf(parts: readonly Part[], items: readonly PricingItem[]): Billin
     if (parts[index]?.of.model !== 'CREDITS') return false
     const configs = variantFor(item, { currency, billingPeriod: billing_period })?.configs ?? []
     return configs.some(
-      each => !each.billing_period && each.pricing_period && !holdsWhole(billing_period, each.pricing_period),
+      each => !each.billing_period && each.pricing_period && !isWholeMultiple(billing_period, each.pricing_period),
     )
   })
   if (wider) return null

@@ -8,7 +8,7 @@ import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, contains, formatInstant } from '../../../../shared/time.ts'
 import type { OnDemandItem, OnDemandTerms } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
-import { boughtCharge } from '../charges/charges.ts'
+import { onDemandCharge } from '../charges/charges.ts'
 import { priceOf } from '../rating/charge-volume.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { isOnDemand, type PriceTerm } from '../terms/price-terms.ts'
@@ -52,7 +52,7 @@ export function chargesOfOrder({ terms, order }: Pick<Of, 'terms' | 'order'>): r
   const time = { start: at(order.service_start), end: at(order.service_end) }
   const charges = order.items.map(item => {
     const term = soldTerm(pricesOf({ order, terms }, item), order)
-    return term ? boughtCharge(term, { orderId: order.id, time, number: numberOf(item) }) : null
+    return term ? onDemandCharge(term, { orderId: order.id, time, number: numberOf(item) }) : null
   })
   return charges.every(charge => charge !== null) ? charges : null
 }

@@ -16,7 +16,7 @@ import { partsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
-import { chargesInAdvance, countingCoupons, couponDiscounts } from '../rating/coupon-clauses.ts'
+import { applicableCoupons, chargesInAdvance, couponDiscounts } from '../rating/coupon-clauses.ts'
 import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
@@ -53,7 +53,7 @@ export function withClauses(
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
   const isInAdvance = chargesInAdvance(rated.map(({ charge }) => charge))
-  const coupons = countingCoupons(inputs, { terms, window, billed, isInAdvance })
+  const coupons = applicableCoupons(inputs, { terms, window, billed, isInAdvance })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }
   const { amountType, currency } = draft

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
-import { countingCoupons, couponsOfInvoice } from '../rating/coupon-clauses.ts'
+import { applicableCoupons, couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
@@ -170,7 +170,7 @@ describe('on which invoices a coupon counts', () => {
       )
     expect([keysOf(0).length, keysOf(1).length]).toEqual([1, 1])
     const counting = (billed: readonly string[]) =>
-      countingCoupons(inputs, { terms, window: next, billed: new Set(billed), isInAdvance: true }).length
+      applicableCoupons(inputs, { terms, window: next, billed: new Set(billed), isInAdvance: true }).length
     // The opening invoice was closed before the second schedule was there, or charged for both.
     expect([counting(keysOf(0)), counting([...keysOf(0), ...keysOf(1)])]).toEqual([1, 0])
   })
@@ -183,7 +183,7 @@ describe('on which invoices a coupon counts', () => {
     if (!window) throw new Error('there is a first invoice')
     const before = process.cpuUsage()
     const of = { terms: resolveTerms(inputs), window, billed: new Set<string>(), isInAdvance: false }
-    expect(countingCoupons(inputs, of)).toEqual([])
+    expect(applicableCoupons(inputs, of)).toEqual([])
     // To look as far as subscriptions go, to the year 2200, takes seconds for each invoice.
     expect(process.cpuUsage(before).user).toBeLessThan(500_000)
   })

@@ -5,9 +5,9 @@ import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { textsOf } from '../charges/paid-parts.ts'
 import {
-  type CountingCoupon,
+  type ApplicableCoupon,
+  applicableCoupons,
   chargesInAdvance,
-  countingCoupons,
   couponDiscounts,
   isLimitedTo,
   isOnceForThings,
@@ -71,7 +71,7 @@ type Invoice = {
 function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
   const { terms, clauses, exchangeOf, eachPeriod } = of
   const isInAdvance = chargesInAdvance(charges)
-  const coupons = countingCoupons(inputs, { terms, window, billed, isInAdvance }).filter(
+  const coupons = applicableCoupons(inputs, { terms, window, billed, isInAdvance }).filter(
     ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
   )
   const discounts = [...clauses.discounts, ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod })]
@@ -79,6 +79,6 @@ function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, 
 }
 
 /** An amount that is divided over usage too: how much of it was for the fees is not known from prices alone. */
-const dependsOnUsage = ({ coupon, schedule }: CountingCoupon, charges: readonly Charge[]): boolean =>
+const dependsOnUsage = ({ coupon, schedule }: ApplicableCoupon, charges: readonly Charge[]): boolean =>
   isOnceForThings(coupon) &&
   charges.some(charge => isMetered(charge) && charge.schedule.id === schedule.id && isLimitedTo(coupon, charge))

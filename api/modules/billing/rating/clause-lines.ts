@@ -14,7 +14,7 @@ import { fullPeriodOf } from '../charges/charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { isMetered } from '../terms/price-terms.ts'
 import { pathOfClause } from './clauses-of.ts'
-import type { CountingCoupon } from './coupon-clauses.ts'
+import type { ApplicableCoupon } from './coupon-clauses.ts'
 import { groupOf, type LineSource, pausedIn, scopeOf } from './draft-line.ts'
 import type { RatedCharge } from './rate-charge.ts'
 
@@ -34,7 +34,7 @@ type Applied = {
   /** The billing period of the subscription, for lines that apply to the whole invoice. */
   readonly period: PeriodLength
   /** The coupons behind the clauses, for their names. */
-  readonly coupons: readonly CountingCoupon[]
+  readonly coupons: readonly ApplicableCoupon[]
 }
 
 /** The lines that clauses make from charges, and what discounts deduct from each advance charge, by charge key. */

@@ -25,13 +25,13 @@ export type OfInvoice = {
 }
 
 /** A coupon that applies to the invoice, with its schedule. */
-export type CountingCoupon = { readonly schedule: ScheduleInput; readonly coupon: AppliedCoupon }
+export type ApplicableCoupon = { readonly schedule: ScheduleInput; readonly coupon: AppliedCoupon }
 
 /**
  * The coupons that apply to this invoice: ONE_TIME to the first since it was redeemed, PERIOD while it lasts, FOREVER
  * to all.
  */
-export const countingCoupons = (inputs: BillingInputs, of: OfInvoice): CountingCoupon[] =>
+export const applicableCoupons = (inputs: BillingInputs, of: OfInvoice): ApplicableCoupon[] =>
   inputs.schedules.flatMap(schedule =>
     (schedule.coupons ?? [])
       .filter(coupon => counts(inputs, { schedule, coupon }, of))
@@ -46,7 +46,7 @@ const paidTime = (window: InvoiceWindow, isInAdvance: boolean): Interval =>
 export const chargesInAdvance = (charges: readonly Charge[]): boolean =>
   charges.some(charge => charge.inAdvance && !isOfNoSeats(charge))
 
-function counts(inputs: BillingInputs, { schedule, coupon }: CountingCoupon, of: OfInvoice): boolean {
+function counts(inputs: BillingInputs, { schedule, coupon }: ApplicableCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
   const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
     zone: zoneOfParties(inputs),
@@ -98,7 +98,7 @@ function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
 function isFirst(
   inputs: BillingInputs,
   { terms, window: { cutoffAt }, billed: elsewhere }: OfInvoice,
-  { schedule, coupon }: CountingCoupon,
+  { schedule, coupon }: ApplicableCoupon,
   from: Instant,
 ): boolean {
   const redeemedAt = startOfCoupon(coupon, schedule.start_at)
@@ -172,7 +172,7 @@ type DeductedBy = {
 
 /** What these coupons deduct: from what they are limited to, otherwise from the total of their schedule. */
 export const couponDiscounts = (
-  coupons: readonly CountingCoupon[],
+  coupons: readonly ApplicableCoupon[],
   { terms, exchangeOf, eachPeriod }: DeductedBy,
 ): Discount[] =>
   coupons
@@ -181,7 +181,7 @@ export const couponDiscounts = (
     .map(discount => (eachPeriod ? { ...discount, eachPeriod } : discount))
 
 function discountOf(
-  { schedule, coupon }: CountingCoupon,
+  { schedule, coupon }: ApplicableCoupon,
   terms: readonly PriceTerm[],
   money: ReturnType<typeof moneyOf>,
 ): Discount {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
-import { canMeet, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { canOverlap, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { carriedOverrides, type PlacedPrice, type Replaced } from '../../subscriptions/overrides/carry-overrides.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
@@ -101,7 +101,8 @@ function replacementsOf(then: readonly PricingInput[], now: readonly PricingInpu
   for (const { pricing, item, variant, config } of placedIn(then)) {
     const sold = all.filter(
       other =>
-        canMeet(other.variant, variant) && other.item.product_item_ids.some(id => item.product_item_ids.includes(id)),
+        canOverlap(other.variant, variant) &&
+        other.item.product_item_ids.some(id => item.product_item_ids.includes(id)),
     )
     const alike = sold.filter(other => isDeepStrictEqual(testsOf(other.config.conditions), testsOf(config.conditions)))
     // In each variant that a schedule of this price may have, for it is priced by one of them.

@@ -35,7 +35,7 @@ export async function attributedUsage(
     const known = byCurrency.get(currency ?? '')
     byCurrency.set(currency ?? '', {
       currency,
-      number: known ? together(asked.type, known.number, number) : number,
+      number: known ? mergeFigures(asked.type, known.number, number) : number,
       count: count + (known?.count ?? 0),
     })
   }
@@ -45,7 +45,7 @@ export async function attributedUsage(
 }
 
 /** Two parts of one figure; an average is given as its sums. */
-export function together(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decimal): Decimal {
+export function mergeFigures(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal, b: Decimal): Decimal {
   switch (type) {
     case 'SUM':
     case 'AVERAGE':

@@ -6,7 +6,7 @@ import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, plain } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
-import { together } from './attributed-usage.ts'
+import { mergeFigures } from './attributed-usage.ts'
 import type { UsageOfCustomers } from './customer-usage.ts'
 import type { ConvertedPart, CustomerFigure, UsageExchange, UsageFigure, UsageNeed } from './usage-needs.ts'
 
@@ -147,7 +147,7 @@ function both(a: UsageFigure, b: UsageFigure, type: CalculationType): UsageFigur
 
 // Distinct values are counted, never money.
 const combine = (type: CalculationType, a: Decimal, b: Decimal): Decimal =>
-  together(type === 'UNIQUE' ? 'SUM' : type, a, b)
+  mergeFigures(type === 'UNIQUE' ? 'SUM' : type, a, b)
 
 /** What these figures were converted from, one entry for each currency; null where nothing was. */
 export function exchangesTogether(figures: readonly UsageFigure[], type: CalculationType): UsageExchange | null {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
-import { addUp, grantedBy } from './merge-entitlements.ts'
+import { mergeEntitlements, sumGrants } from './merge-entitlements.ts'
 import type { Entitlement, Grant } from './schema.ts'
 
 const NOTHING = { number: null, switch: null, amount: null, enum: null, string: null }
@@ -55,12 +55,12 @@ describe('what a plan and a schedule grant', () => {
     ['replaced whatever its currency', [budget('10', 'USD')], [budget('1', 'EUR', replacing)], ['1 EUR']],
     ['by reference', [of('b', { number: '1' })], [of('a', { number: '2' })], ['2', '1']],
   ])('%s', (_case, plan, schedule, expected) => {
-    expect(values(grantedBy(plan, schedule))).toEqual(expected)
+    expect(values(mergeEntitlements(plan, schedule))).toEqual(expected)
   })
 
   test('says whether something was replaced', () => {
-    expect(grantedBy([seats('3', replacing)], [])).toMatchObject([{ override: true, overwrite: false }])
-    expect(grantedBy([seats('3', replacing)], [seats('1', { overwrite: true })])).toMatchObject([
+    expect(mergeEntitlements([seats('3', replacing)], [])).toMatchObject([{ override: true, overwrite: false }])
+    expect(mergeEntitlements([seats('3', replacing)], [seats('1', { overwrite: true })])).toMatchObject([
       { override: false, overwrite: true },
     ])
   })
@@ -81,16 +81,16 @@ const entitlement = fc.oneof(
   fc.tuple(fc.constantFrom('x', 'y', 'z'), flags).map(([value, over]) => of('e', { enum: value, ...over })),
 )
 const entitlements = fc.array(entitlement, { maxLength: 8 })
-const grants = fc.tuple(entitlements, entitlements).map(([plan, schedule]) => grantedBy(plan, schedule))
+const grants = fc.tuple(entitlements, entitlements).map(([plan, schedule]) => mergeEntitlements(plan, schedule))
 
 describe('laws of adding up', () => {
   test('neither the order nor the grouping of subscriptions matters', () => {
     fc.assert(
       fc.property(grants, grants, grants, (a, b, c) => {
-        const all = addUp([...a, ...b, ...c])
-        expect(addUp([...c, ...a, ...b])).toEqual(all)
-        expect(addUp([...addUp([...a, ...b]), ...c])).toEqual(all)
-        expect(addUp(all)).toEqual(all)
+        const all = sumGrants([...a, ...b, ...c])
+        expect(sumGrants([...c, ...a, ...b])).toEqual(all)
+        expect(sumGrants([...sumGrants([...a, ...b]), ...c])).toEqual(all)
+        expect(sumGrants(all)).toEqual(all)
       }),
     )
   })
@@ -101,7 +101,7 @@ describe('laws of adding up', () => {
     fc.assert(
       fc.property(entitlements, entitlements, (plan, schedule) => {
         const plainOnes = (list: readonly Entitlement[]) => list.map(each => ({ ...each, ...OWN }))
-        expect(total(grantedBy(plainOnes(plan), plainOnes(schedule)))).toBe(total([...plan, ...schedule]))
+        expect(total(mergeEntitlements(plainOnes(plan), plainOnes(schedule)))).toBe(total([...plan, ...schedule]))
       }),
     )
   })
@@ -111,7 +111,7 @@ describe('laws of adding up', () => {
       fc.property(entitlements, entitlements, entitlement, (plan, other, one) => {
         const schedule = [{ ...one, override: true }]
         const its = (list: readonly Grant[]) => list.filter(each => each.feature_id === one.feature_id)
-        expect(its(grantedBy(plan, schedule))).toEqual(its(grantedBy(other, schedule)))
+        expect(its(mergeEntitlements(plan, schedule))).toEqual(its(mergeEntitlements(other, schedule)))
       }),
     )
   })

@@ -5,23 +5,23 @@ import type { Entitlement, Grant } from './schema.ts'
 /**
  * What one subscription has: `plan` are the entitlements of its version's pricings in the order of display, `schedule` those
  * of its schedule. Of the plan's entries that replace, the last holds and nothing else of the plan counts; a schedule's entry
- * that replaces holds alone. What counts adds up as in `addUp`.
+ * that replaces holds alone. What counts adds up as in `sumGrants`.
  */
-export function grantedBy(plan: readonly Entitlement[], schedule: readonly Entitlement[]): Grant[] {
+export function mergeEntitlements(plan: readonly Entitlement[], schedule: readonly Entitlement[]): Grant[] {
   const replaced = new Set(schedule.filter(replaces).map(entry => entry.feature_id))
   const ofPlan = [...groupBy(plan, entry => entry.feature_id).values()].flatMap(entries => {
     const last = entries.findLast(replaces)
     return last ? [last] : entries
   })
   const counted = [...ofPlan.filter(entry => !replaced.has(entry.feature_id)), ...schedule]
-  return addUp(counted.map(grantOf))
+  return sumGrants(counted.map(grantOf))
 }
 
 /**
  * Grants of several subscriptions as one list, by reference of the feature: numbers and amounts add up, a switch is on when
  * one is, texts are all there, each once. Amounts of different currencies are never added: a feature has a grant of each.
  */
-export function addUp(grants: readonly Grant[]): Grant[] {
+export function sumGrants(grants: readonly Grant[]): Grant[] {
   const groups = groupBy(grants, grant => `${grant.feature_id} ${grant.amount?.currency ?? ''}`)
   return [...groups.values()]
     .flatMap(group => together(group) ?? [])

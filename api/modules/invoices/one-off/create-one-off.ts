@@ -9,7 +9,7 @@ import { planValues, saveValues } from '../../../resource/custom-fields/values.t
 import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
-import { isGone } from '../../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
 import { holdCustomer } from '../../parties/customers/hold-customer.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platforms } from '../../parties/platforms/table.ts'
@@ -95,7 +95,7 @@ async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffI
       field: 'customer_reference',
     })
   await holdCustomer(uow, customer.id)
-  if (isGone(customer))
+  if (isClosedOrArchived(customer))
     throw new AppError('INVALID_FIELD', `The customer is ${customer.status} and gets no new invoice.`, { field })
   return customer.id
 }

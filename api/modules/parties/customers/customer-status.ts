@@ -14,4 +14,5 @@ export const CUSTOMER_STATUS_RULES: StatusRules = {
 }
 
 /** Whether it takes nothing new: no subscription, invoice, wallet or seat. */
-export const isGone = ({ status }: { readonly status: string }): boolean => status === 'CLOSED' || status === 'ARCHIVED'
+export const isClosedOrArchived = ({ status }: { readonly status: string }): boolean =>
+  status === 'CLOSED' || status === 'ARCHIVED'

@@ -7,7 +7,7 @@ import { saveChange } from '../../../resource/commands.ts'
 import { findOne, lockOne } from '../../../resource/store.ts'
 import { customerResource } from '../customers/resource.ts'
 import type { TaxIdValidation } from '../tax-ids/schema.ts'
-import { type Checked, isUnproven, validationsIn, withValidations } from './each-validation.ts'
+import { type Checked, isUnverified, validationsIn, withValidations } from './each-validation.ts'
 import { queryVies, type Vies, type ViesAnswer } from './query-vies.ts'
 import { viesNumber } from './vies-number.ts'
 
@@ -31,7 +31,7 @@ export async function checkWithVies(deps: ViesDeps, { tenant, customerId, last, 
   if (!vies) return
   const customer = await readTenant(deps.database, tenant, uow => findOne(uow, customerResource, customerId))
   const answers = new Map<string, ViesAnswer>()
-  for (const checked of validationsIn(customer?.organization ?? {}).filter(isUnproven)) {
+  for (const checked of validationsIn(customer?.organization ?? {}).filter(isUnverified)) {
     const number = await viesNumber({ id: checked.result.id, type: checked.type, country: checked.country })
     if (number && !answers.has(keyOf(checked))) answers.set(keyOf(checked), await queryVies(vies, number, stop))
   }
@@ -53,7 +53,7 @@ const save = (database: Database, tenant: Tenant, { customerId, answers }: Answe
     if (!customer?.organization) return
     const validation_date = formatInstant(uow.now)
     const organization = withValidations(customer.organization, checked => {
-      const answer = isUnproven(checked) ? answers.get(keyOf(checked)) : undefined
+      const answer = isUnverified(checked) ? answers.get(keyOf(checked)) : undefined
       return answer ? { id: checked.result.id, validation_date, source: 'VIES', ...verdictOf(answer) } : checked.result
     })
     if (!isDeepStrictEqual(organization, customer.organization))

@@ -53,4 +53,4 @@ export function validationsIn(organization: Organization): Checked[] {
 }
 
 /** Whether its form is right and no authority has said yet whether it exists. */
-export const isUnproven = ({ result }: Checked): boolean => result.source === 'FORMAT' && result.valid === 'UNKNOWN'
+export const isUnverified = ({ result }: Checked): boolean => result.source === 'FORMAT' && result.valid === 'UNKNOWN'

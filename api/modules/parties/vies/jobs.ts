@@ -7,7 +7,7 @@ import type { OutboxRow } from '../../../workers/outbox-row.ts'
 import { on } from '../../../workers/reaction.ts'
 import type { Organization } from '../customers/schema.ts'
 import { checkWithVies, type ViesDeps } from './check-with-vies.ts'
-import { isUnproven, validationsIn } from './each-validation.ts'
+import { isUnverified, validationsIn } from './each-validation.ts'
 
 type OneCustomer = TenantPayload & { readonly id: Id<'cust'> }
 
@@ -30,8 +30,8 @@ export const viesReactions = [
 
 /** Whether the change gave the customer a tax id that nobody has vouched for. */
 export function hasNewIds({ data, previous_data }: Pick<OutboxRow, 'data' | 'previous_data'>): boolean {
-  const unproven = validationsOf(data).filter(isUnproven)
-  return unproven.length > 0 && !isDeepStrictEqual(unproven, validationsOf(previous_data ?? {}).filter(isUnproven))
+  const unproven = validationsOf(data).filter(isUnverified)
+  return unproven.length > 0 && !isDeepStrictEqual(unproven, validationsOf(previous_data ?? {}).filter(isUnverified))
 }
 
 const validationsOf = ({ organization }: Record<string, unknown>) =>

@@ -5,7 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Resource, StoredRow } from '../../../resource/define-resource.ts'
 import { getOne } from '../../../resource/store.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
-import { isGone } from '../../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { requireOfOwner, subscriptionGroupResource } from '../groups/group.ts'
 import type { Subscription } from '../table.ts'
@@ -94,7 +94,7 @@ async function refuseGone(
   id: string,
 ): Promise<void> {
   const party = await getOne(uow, resource, id)
-  if (!isGone(party)) return
+  if (!isClosedOrArchived(party)) return
   const message = `This ${resource.objectType} is ${party.status} and takes no new subscription.`
   throw new AppError('INVALID_FIELD', message, { field })
 }

@@ -15,7 +15,7 @@ type Counts = Pick<Schedule, 'seats_values' | 'units' | 'included_volumes'>
 type Dated = { readonly start_at?: string | null; readonly end_at?: string | null }
 
 /** What a schedule states for times, as it is from `start` on. What has ended by then is left out. */
-export const statedFrom = <T extends Dated>(entries: readonly T[], start: string): (T | Omit<T, 'start_at'>)[] =>
+export const entriesFrom = <T extends Dated>(entries: readonly T[], start: string): (T | Omit<T, 'start_at'>)[] =>
   entries.flatMap(entry => {
     if (entry.end_at && entry.end_at <= start) return []
     const { start_at, ...rest } = entry
@@ -43,9 +43,9 @@ export async function countsInVersion(
       pricing_item_config_id: configId,
     }))
   return {
-    seats_values: statedFrom(seats_values, to.start).flatMap(moved),
+    seats_values: entriesFrom(seats_values, to.start).flatMap(moved),
     units: units.flatMap(moved),
-    included_volumes: statedFrom(included_volumes, to.start).flatMap(moved),
+    included_volumes: entriesFrom(included_volumes, to.start).flatMap(moved),
   }
 }
 

@@ -10,7 +10,7 @@ import { moveRedemptions } from '../../coupons/store-redemptions.ts'
 import { promotionCodes } from '../../coupons/table.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Subscription, schedules } from '../table.ts'
-import { isFor } from './take-coupons.ts'
+import { mayRedeem } from './take-coupons.ts'
 
 const isAnother = (row: Subscription, previous: Subscription | null): previous is Subscription =>
   previous !== null && row.customer_id !== previous.customer_id
@@ -28,7 +28,7 @@ async function refuseOthersCodes(uow: Uow, row: Subscription, previous: Subscrip
     .select({ id: promotionCodes.id, code: promotionCodes.code, limited_to: promotionCodes.limited_to })
     .from(promotionCodes)
     .where(and(inThisTenant(uow, promotionCodes), anyOf(promotionCodes.id, idsOf('prco', codeIds))))
-  const others = codes.find(code => !isFor(code, row))
+  const others = codes.find(code => !mayRedeem(code, row))
   if (!others) return
   const schedule = own.find(({ applied }) => applied.some(each => each.promotion_code_id === others.id))
   const message = `The schedule ${schedule?.id} has the promotion code ${others.code}, which is for other customers; take it off first.`

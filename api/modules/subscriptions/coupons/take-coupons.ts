@@ -173,7 +173,7 @@ async function requireLeft(
 }
 
 /** Whether the customer of a subscription may redeem a code. */
-export function isFor(
+export function mayRedeem(
   { limited_to }: Pick<PromotionCode, 'limited_to'>,
   { customer_id }: Pick<Subscription, 'customer_id'>,
 ): boolean {
@@ -182,7 +182,7 @@ export function isFor(
 }
 
 function requireCustomer(code: PromotionCode, subscription: Subscription): void {
-  if (isFor(code, subscription)) return
+  if (mayRedeem(code, subscription)) return
   throw invalid('The promotion code is for other customers.', CODES)
 }
 

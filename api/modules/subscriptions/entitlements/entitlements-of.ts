@@ -1,7 +1,7 @@
 // What a customer, or a whole platform, has now: in all and by subscription, as answers show it.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { addUp } from '../../catalog/features/merge-entitlements.ts'
+import { sumGrants } from '../../catalog/features/merge-entitlements.ts'
 import { loadEntitlements, type SubscriptionGrants } from './load-entitlements.ts'
 
 /** More subscriptions than one answer can list. */
@@ -21,7 +21,7 @@ export async function entitlementsOfPlatform(uow: ReadUow, listedMax = LISTED_MA
 }
 
 const viewOf = (found: readonly SubscriptionGrants[]): object => ({
-  entitlements: addUp(found.flatMap(({ grants }) => grants)),
+  entitlements: sumGrants(found.flatMap(({ grants }) => grants)),
   pricing_plan_subscription_entitlements: found.map(({ subscriptionId, grants }) => ({
     pricing_plan_subscription_id: subscriptionId,
     entitlements: grants,

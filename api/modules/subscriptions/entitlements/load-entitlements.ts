@@ -4,7 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { grantedBy } from '../../catalog/features/merge-entitlements.ts'
+import { mergeEntitlements } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
@@ -48,7 +48,7 @@ export async function loadEntitlements(
           {
             subscriptionId,
             customerId,
-            grants: grantedBy(grantedNow(ofVersion.get(versionId) ?? [], enabled, at), entitlements),
+            grants: mergeEntitlements(grantedNow(ofVersion.get(versionId) ?? [], enabled, at), entitlements),
           },
         ],
   )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
-import { movedTime, unitsWith } from './from-template.ts'
+import { mergedUnits, movedTime } from './from-template.ts'
 
 const zone = (name: string): Zone => zoneOf(name) as Zone
 const moved = (time: string, from: string, to: string, name: string): string =>
@@ -79,6 +79,6 @@ test.each<[string, readonly [string, string][] | null, string[]]>([
     ]),
   }
   const customization = given ? { pricing_plan_schedule_id: 'schedule', units: of(given) } : undefined
-  const shown = unitsWith(template, customization).map(each => `${each.pricing_item_config_id} ${each.number}`)
+  const shown = mergedUnits(template, customization).map(each => `${each.pricing_item_config_id} ${each.number}`)
   expect(shown).toEqual(expected)
 })

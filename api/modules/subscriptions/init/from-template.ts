@@ -14,7 +14,7 @@ import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
-import { asLatest } from './latest-version.ts'
+import { withLatestVersion } from './latest-version.ts'
 import { CUSTOMIZATIONS, type Customization } from './schema.ts'
 
 const FIELD = 'template_pricing_plan_subscription_id'
@@ -60,8 +60,8 @@ export async function subscriptionFromTemplate(
     const given = customizations[place]
     const named = <T>(error: T): T | AppError =>
       place >= 0 && error instanceof AppError ? error.within(`${CUSTOMIZATIONS}.${place}`) : error
-    const customized = { ...stored, units: unitsWith(stored, given) }
-    const schedule = await asLatest(uow, customized, given?.units ?? []).catch(error => {
+    const customized = { ...stored, units: mergedUnits(stored, given) }
+    const schedule = await withLatestVersion(uow, customized, given?.units ?? []).catch(error => {
       throw named(error)
     })
     const end_at = schedule.end_at === null ? null : moved(schedule.end_at)
@@ -121,7 +121,7 @@ function checkCustomizations(customizations: readonly Customization[], schedules
 }
 
 /** The units that a customization gives, and those of the template for the other prices. */
-export function unitsWith({ units }: Pick<Schedule, 'units'>, given: Customization | undefined): Schedule['units'] {
+export function mergedUnits({ units }: Pick<Schedule, 'units'>, given: Customization | undefined): Schedule['units'] {
   const named = given?.units ?? []
   const isNamed = (id: string): boolean => named.some(each => each.pricing_item_config_id === id)
   return [...named, ...units.filter(each => !isNamed(each.pricing_item_config_id))]

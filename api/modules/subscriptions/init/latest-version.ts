@@ -11,7 +11,7 @@ import type { Schedule } from '../table.ts'
  * the version it has. Throws RESOURCE_NOT_FOUND when the plan has no ACTIVE version, and INVALID_FIELD for `given` units of a price
  * that the latest version does not sell.
  */
-export async function asLatest(uow: Uow, schedule: Schedule, given: Schedule['units']): Promise<Schedule> {
+export async function withLatestVersion(uow: Uow, schedule: Schedule, given: Schedule['units']): Promise<Schedule> {
   const { pricing_plan_version_selector: selector } = schedule
   if (selector === null || selector.type === 'VERSION') return schedule
   const version = await namedVersion(uow, { pricing_plan_version_selector: selector })

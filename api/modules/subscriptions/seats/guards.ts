@@ -6,7 +6,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { storedTimeText } from '../../../resource/columns.ts'
 import { beforeSave } from '../../../resource/rules.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
-import { isGone } from '../../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { seatStatus } from './seat-status.ts'
 
@@ -44,7 +44,7 @@ const leaves = (row: Saved, previous: Saved | null): boolean =>
 
 async function keepCustomer(uow: Uow, row: Saved, previous: Saved | null): Promise<void> {
   if (!leaves(row, previous)) return
-  if (isGone(row)) await refuseLive(uow, sql`a.customer_id = ${row.id}`, 'customer')
+  if (isClosedOrArchived(row)) await refuseLive(uow, sql`a.customer_id = ${row.id}`, 'customer')
   await refuseLive(uow, sql`(s.customer_id = ${row.id} or ${row.id} = any (c.parent_customer_ids))`, 'parent customer')
 }
 

@@ -15,7 +15,7 @@ import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { productItemResource, productResource } from '../../catalog/products/product.ts'
-import { isGone } from '../../parties/customers/customer-status.ts'
+import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { lockSubscription } from '../billing-time/next-billing.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
@@ -158,7 +158,7 @@ export const listSeats = (uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<Sea
 async function checkNew(uow: Uow, row: SeatAssignment): Promise<void> {
   // Held, so that neither the customer nor the item is archived meanwhile: their guards look for assignments.
   const customer = await lockExisting(uow, customerResource, row.customer_id)
-  if (isGone(customer)) refuse('customer_id', `The customer is ${customer.status} and takes no seat.`)
+  if (isClosedOrArchived(customer)) refuse('customer_id', `The customer is ${customer.status} and takes no seat.`)
   const item = await lockExisting(uow, productItemResource, row.product_item_id)
   if (item.model_type !== 'PER_SEAT')
     refuse('product_item_id', `The product item is ${item.model_type}; only a PER_SEAT item has seats.`)

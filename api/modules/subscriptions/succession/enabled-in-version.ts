@@ -2,7 +2,7 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import { lastVersionOf, statedFrom } from '../counts/carry-counts.ts'
+import { entriesFrom, lastVersionOf } from '../counts/carry-counts.ts'
 import { carriedEnabled } from '../enabled-pricings/carry-enabled.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 import type { Schedule } from '../table.ts'
@@ -16,7 +16,7 @@ export async function enabledInVersion(
   schedule: Schedule,
   { version, start }: To,
 ): Promise<EnabledPricing[]> {
-  const entries = statedFrom(schedule.enabled_pricings, start)
+  const entries = entriesFrom(schedule.enabled_pricings, start)
   const { id: pricing_plan_version_id, pricing_plan_id } = version
   if (entries.length === 0 || pricing_plan_id !== schedule.pricing_plan_id) return []
   const old = await pricingsOf(uow, [await lastVersionOf(uow, schedule, start)])

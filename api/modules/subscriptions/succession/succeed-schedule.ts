@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { cloneSchedule } from '../clone.ts'
-import { statedFrom } from '../counts/carry-counts.ts'
+import { entriesFrom } from '../counts/carry-counts.ts'
 import { changedOverrides, overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
@@ -49,8 +49,8 @@ export async function copySchedule(
     ...placed,
     ...realignedBy(span),
     enabled_pricings,
-    seats_values: statedFrom(schedule.seats_values, placed.start_at),
-    included_volumes: statedFrom(schedule.included_volumes, placed.start_at),
+    seats_values: entriesFrom(schedule.seats_values, placed.start_at),
+    included_volumes: entriesFrom(schedule.included_volumes, placed.start_at),
     pricing_plan_version_selector: null,
     override_pricings: await indexedPrices(uow, schedule, span),
     ...carriedCoupons(span),

@@ -12,7 +12,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import type { PricingItem, PricingItemConfig, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
-import { canMeet, type VariantKey, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { canOverlap, type VariantKey, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { WalletType } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -94,7 +94,7 @@ function checkSeatKeys(own: readonly Placed[], others: readonly Placed[]): void 
   for (const [index, { rule, productItemId, variant, field }] of own.entries()) {
     const id = rule.wallet_type_id
     const before = [...others, ...own.slice(0, index)].filter(
-      each => each.rule.wallet_type_id === id && canMeet(each.variant, variant),
+      each => each.rule.wallet_type_id === id && canOverlap(each.variant, variant),
     )
     const [first] = before
     if (!first || (rule.source !== 'PER_SEAT' && first.rule.source !== 'PER_SEAT')) continue

@@ -15,7 +15,7 @@ import type { BillingInputs } from '../../terms/billing-inputs.ts'
 import { fundsRequest } from '../funds-request.ts'
 import type { Issue } from './issue.ts'
 import { type JoinedInvoice, joinInvoices, once, type Part } from './join-invoices.ts'
-import { combinedAt, combinedWith, sameDocument, TOGETHER_MAX } from './match.ts'
+import { COMBINED_MAX, combinedAt, combinedWith, sameDocument } from './match.ts'
 
 /** The name of the producer of these invoices, as stored with them. */
 export const COMBINED_BILLING = 'COMBINED'
@@ -48,7 +48,7 @@ type Advanced = {
 
 /**
  * Combines those that belong together. One that belongs to no other stays as it is; so does one that has custom fields of its
- * own. More than TOGETHER_MAX become several invoices, in the order of their subscriptions. Where one of them has granted something,
+ * own. More than COMBINED_MAX become several invoices, in the order of their subscriptions. Where one of them has granted something,
  * all wait for the next run, as that one does. So do those that cannot be combined, which keeps no others waiting.
  */
 export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether {
@@ -85,8 +85,8 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
 /** A run may have several sets of one customer. */
 function inDocuments(issues: readonly Issue[]): Issue[][] {
   const sorted = issues.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))
-  return Array.from({ length: Math.ceil(sorted.length / TOGETHER_MAX) }, (_, place) =>
-    sorted.slice(place * TOGETHER_MAX, (place + 1) * TOGETHER_MAX),
+  return Array.from({ length: Math.ceil(sorted.length / COMBINED_MAX) }, (_, place) =>
+    sorted.slice(place * COMBINED_MAX, (place + 1) * COMBINED_MAX),
   )
 }
 

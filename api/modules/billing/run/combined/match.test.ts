@@ -6,7 +6,7 @@ import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { exampleInputs } from '../../testing/example-inputs.ts'
 import type { Target } from '../advance-invoices.ts'
 import { keyOfWindow, type SubscriptionInvoice } from '../state/subscription-invoices.ts'
-import { combinedAt, combinedWith, together } from './match.ts'
+import { alignTargets, combinedAt, combinedWith } from './match.ts'
 import { inputsOf, START, windowOf } from './testing/combining.ts'
 
 describe('invoices are issued together', () => {
@@ -57,7 +57,7 @@ describe('they become FINAL together', () => {
       const state = { inputs, rows: own ? [own] : [] }
       return [`s${index}`, { state, targets: [target], truncated: false }] as const
     })
-    return [...together(new Map(members), NOW).values()].flatMap(targets =>
+    return [...alignTargets(new Map(members), NOW).values()].flatMap(targets =>
       targets.map(({ closes, finalizeAt }) => [
         finalizeAt === undefined ? null : formatInstant(instantOf(finalizeAt)),
         closes,
@@ -126,7 +126,7 @@ describe('they become FINAL together', () => {
     const targetsOf = (count: number) =>
       windows.slice(0, count).map((window): Target => ({ key: keyOfWindow(window), window, closes: true }))
     const later = at('2026-08-01T00:00:00Z')
-    const found = together(
+    const found = alignTargets(
       new Map([
         ['a', { state: { inputs: inputs[0], rows: [] }, targets: targetsOf(4), truncated: false }],
         ['b', { state: { inputs: inputs[1], rows: [] }, targets: targetsOf(3), truncated: true }],

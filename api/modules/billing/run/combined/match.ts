@@ -32,7 +32,7 @@ export function combinedWith(inputs: BillingInputs): string | null {
 }
 
 /** The most subscriptions whose invoices become one: more would make the run of one of them, and its locks, too long. */
-export const TOGETHER_MAX = 250
+export const COMBINED_MAX = 250
 
 /** The same text for invoices of such subscriptions that end their periods at the same moment. */
 export function combinedAt(inputs: BillingInputs, { cutoffAt, arrears }: InvoiceWindow): string | null {
@@ -73,7 +73,7 @@ type Planned = {
  * The targets of subscriptions that combine, so that invoices that are issued together become FINAL at the same time: that
  * of the last of them. None waits for an invoice on hold, or for one that could not become FINAL at its time.
  */
-export function together(members: ReadonlyMap<string, Planned>, now: Instant): Map<string, readonly Target[]> {
+export function alignTargets(members: ReadonlyMap<string, Planned>, now: Instant): Map<string, readonly Target[]> {
   const times = new Map<string, Instant[]>()
   const reached = new Map<string, number>()
   for (const { state, targets, truncated } of members.values()) {

@@ -7,7 +7,7 @@ import { at, type Instant } from '../../../../../shared/time.ts'
 import { planBilling } from '../billing-plan.ts'
 import type { Outcome, WaitsFor } from '../outcome.ts'
 import { loadStates, type SubscriptionState } from '../state/subscription-state.ts'
-import { combinedWith, TOGETHER_MAX } from './match.ts'
+import { COMBINED_MAX, combinedWith } from './match.ts'
 
 type States = Map<string, SubscriptionState>
 
@@ -43,7 +43,7 @@ export const siblingsOf = async (uow: ReadUow, id: Id<'ppsu'>): Promise<Id<'ppsu
   idsOf('ppsu', (await loadSets(uow, [id]))[0] ?? [])
 
 /**
- * The sets of subscriptions that may be combined and have one of these. A set has at most TOGETHER_MAX, in the order of
+ * The sets of subscriptions that may be combined and have one of these. A set has at most COMBINED_MAX, in the order of
  * their ids, and only such as agree in what a statement can compare; `combinedWith` compares all of it.
  */
 async function loadSets(uow: ReadUow, ids: readonly Id<'ppsu'>[]): Promise<string[][]> {
@@ -53,7 +53,7 @@ async function loadSets(uow: ReadUow, ids: readonly Id<'ppsu'>[]): Promise<strin
       select id, customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number,
         (row_number() over (
           partition by customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number
-          order by id) - 1) / ${TOGETHER_MAX}::int as part
+          order by id) - 1) / ${COMBINED_MAX}::int as part
       from pricing_plan_subscriptions
       where platform_id = ${platformId} and environment = ${environment}
         and customer_id in (select customer_id from pricing_plan_subscriptions

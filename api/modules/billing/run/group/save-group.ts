@@ -20,7 +20,7 @@ import { savePins } from '../../pinned/store-pinned.ts'
 import { type Advanced, advanceInvoices, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, nextBilling, planBilling } from '../billing-plan.ts'
 import { type IssuedTogether, issueTogether } from '../combined/issue-together.ts'
-import { together } from '../combined/match.ts'
+import { alignTargets } from '../combined/match.ts'
 import { leaveTogether } from '../combined/siblings.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import type { Outcome } from '../outcome.ts'
@@ -125,7 +125,7 @@ function togetherOf(
     const own = prepared.get(id)
     return own && state.inputs.subscription.combine ? [[id, { ...own, state }] as const] : []
   })
-  return together(new Map(combining), now)
+  return alignTargets(new Map(combining), now)
 }
 
 /** Saves what was computed. Returns the invoices of each subscription, and those that they were issued in. */

@@ -7,8 +7,8 @@ import type { ProductItem } from '../../products/table.ts'
 import { creditTypesSold } from '../credit-types-sold.ts'
 import type { PricingItem } from '../schema.ts'
 import type { Pricing } from '../table.ts'
-import { holdsWhole } from '../variants/period-length.ts'
-import { canMeet, type Terms, variantFor, variantsOf } from '../variants/variants.ts'
+import { isWholeMultiple } from '../variants/period-length.ts'
+import { canOverlap, type Terms, variantFor, variantsOf } from '../variants/variants.ts'
 import { pricingsOf } from '../version-pricings.ts'
 
 type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }
@@ -38,7 +38,7 @@ export async function checkCadence(uow: Uow, row: Contents, named: ReadonlyMap<s
         const other = before.find(
           each =>
             each.creditTypeId === creditTypeId &&
-            canMeet(each.variant, place.variant) &&
+            canOverlap(each.variant, place.variant) &&
             !isDeepStrictEqual(each.config[name], place.config[name]),
         )
         if (!other) continue
@@ -67,7 +67,8 @@ export async function requireCreditPeriods(uow: Uow, versionId: string, terms: T
     .filter(item => selling.has(idOf(item)))
     .flatMap(item => variantFor(item, terms)?.configs ?? [])
     .find(
-      ({ billing_period: own, pricing_period: priced }) => !own && priced && !holdsWhole(terms.billingPeriod, priced),
+      ({ billing_period: own, pricing_period: priced }) =>
+        !own && priced && !isWholeMultiple(terms.billingPeriod, priced),
     )
   if (!wider) return
   const message =

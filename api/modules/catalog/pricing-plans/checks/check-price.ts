@@ -6,7 +6,7 @@ import { isInCredits, parseCreditsPrice } from '../../../../../shared/rating/cre
 import { parsePriceConfig } from '../../../../../shared/rating/parse/parse-price-config.ts'
 import { findPriceModel, isByUnits, isLumpSum } from '../../../../../shared/rating/rate.ts'
 import type { PricePeriod, PricingItemConfig } from '../schema.ts'
-import { holdsWhole } from '../variants/period-length.ts'
+import { isWholeMultiple } from '../variants/period-length.ts'
 import type { VariantKey } from '../variants/variants.ts'
 import { checkWalletGrants } from './check-wallet-grants.ts'
 
@@ -253,6 +253,6 @@ function checkRatePer(config: PricingItemConfig, priced: Priced, field: string):
 
 /** Usage is rated once a pricing period, so a billing period must hold a whole number of them. */
 function checkUsagePeriods(pricing: PricePeriod, billing: PricePeriod, field: string): void {
-  if (holdsWhole(billing, pricing)) return
+  if (isWholeMultiple(billing, pricing)) return
   refuse('INVALID_FIELD', field, 'The billing_period of a metered price must be a whole number of its pricing_period.')
 }

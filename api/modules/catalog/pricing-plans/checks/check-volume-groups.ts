@@ -1,7 +1,7 @@
 // Whether prices with one `volume_group_reference` can be added up: in one unit, over the same time. Pure.
 import { AppError } from '../../../../../shared/errors.ts'
 import type { PricePeriod } from '../schema.ts'
-import { canMeet, type VariantKey } from '../variants/variants.ts'
+import { canOverlap, type VariantKey } from '../variants/variants.ts'
 
 /** A price of a group, and where it stands. */
 export type GroupMember = {
@@ -21,7 +21,7 @@ export function checkVolumeGroups(members: readonly GroupMember[]): void {
   for (const [index, member] of members.entries()) {
     const before = members
       .slice(0, index)
-      .filter(each => each.group === member.group && canMeet(each.variant, member.variant))
+      .filter(each => each.group === member.group && canOverlap(each.variant, member.variant))
     for (const other of before) {
       const differs = differenceOf(other, member)
       if (!differs) continue

@@ -14,7 +14,7 @@ export function isSameLength(a: PeriodLength, b: PeriodLength): boolean {
 }
 
 /** Whether a billing period is a whole number of pricing periods. */
-export function holdsWhole(billing: PeriodLength, pricing: PeriodLength): boolean {
+export function isWholeMultiple(billing: PeriodLength, pricing: PeriodLength): boolean {
   const [inner, outer] = [lengthOf(pricing), lengthOf(billing)]
   return inner.unit === outer.unit && outer.value % inner.value === 0
 }

@@ -8,9 +8,17 @@ import { canonicalItems, withoutIds } from '../canonical-items.ts'
 import type { PricingItem, PricingItemInput } from '../schema.ts'
 import { checkVariants } from './check-variants.ts'
 import { coverageGap, missingPriceOf, soldCurrencies, soldPeriods } from './coverage.ts'
-import { holdsWhole, isSameLength } from './period-length.ts'
+import { isSameLength, isWholeMultiple } from './period-length.ts'
 import { checkSettings, settingsShown } from './settings.ts'
-import { allConfigs, canMeet, itemFor, placedConfigs, variantFor, variantsOf, type WithVariants } from './variants.ts'
+import {
+  allConfigs,
+  canOverlap,
+  itemFor,
+  placedConfigs,
+  variantFor,
+  variantsOf,
+  type WithVariants,
+} from './variants.ts'
 
 const MONTH: PeriodLength = { type: 'MONTH', value: 1 }
 const YEAR: PeriodLength = { type: 'YEAR', value: 1 }
@@ -94,7 +102,7 @@ describe('the variant of a schedule', () => {
       fc.property(entries, currency, period, (pricing_currency_configs, wanted, billingPeriod) => {
         const item = { configs: [], pricing_currency_configs }
         const found = variantFor<string>(item, { currency: wanted, billingPeriod })
-        const fitting = variantsOf<string>(item).filter(each => canMeet(each, { currency: wanted, billingPeriod }))
+        const fitting = variantsOf<string>(item).filter(each => canOverlap(each, { currency: wanted, billingPeriod }))
         // An item whose entries are all empty has one list, which is empty too.
         expect(found?.path ?? null).toBe(fitting.find(({ configs }) => configs.length > 0)?.path ?? null)
       }),
@@ -108,7 +116,7 @@ describe('the variant of a schedule', () => {
     [{ type: 'WEEK', value: 2 }, { type: 'DAY', value: 14 }, true, true],
     [MONTH, { type: 'WEEK', value: 1 }, false, false],
   ])('%o beside %o', (a, b, same, whole) => {
-    expect([isSameLength(a, b), holdsWhole(a, b)]).toEqual([same, whole])
+    expect([isSameLength(a, b), isWholeMultiple(a, b)]).toEqual([same, whole])
   })
 })
 

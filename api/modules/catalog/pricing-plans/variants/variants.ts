@@ -103,7 +103,7 @@ const hasVariants = ({ pricing_currency_configs, billing_period_configs }: WithV
   (pricing_currency_configs ?? []).length + (billing_period_configs ?? []).length > 0
 
 /** Whether some schedule could be priced by both. */
-export const canMeet = (a: VariantKey, b: VariantKey): boolean =>
+export const canOverlap = (a: VariantKey, b: VariantKey): boolean =>
   (a.currency === null || b.currency === null || a.currency === b.currency) &&
   (a.billingPeriod === null || b.billingPeriod === null || isSameLength(a.billingPeriod, b.billingPeriod))
 

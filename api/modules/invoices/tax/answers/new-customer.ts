@@ -5,8 +5,8 @@ import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import type { EngineAnswer, KeyedQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { type Id, newId } from '../../../../../shared/ids.ts'
 
-export type Said = { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true }
-type Held = { readonly open: KeyedQuestion; readonly said: Said }
+export type EngineReply = { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true }
+type Held = { readonly open: KeyedQuestion; readonly said: EngineReply }
 
 const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: Held[] }>()
 

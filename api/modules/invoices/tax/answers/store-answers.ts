@@ -11,7 +11,7 @@ import { customers } from '../../../parties/customers/table.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
 import { taxAnswers as t } from '../../document/tax/tax-answers-table.ts'
 import { type InvoiceRow, isOpenEnded } from '../../table.ts'
-import { heldAnswers, holdAnswer, type Said } from './new-customer.ts'
+import { type EngineReply, heldAnswers, holdAnswer } from './new-customer.ts'
 
 /** Which of the two sides is the customer of the platform. */
 function idsIn({ billing_type, seller, buyer }: EngineQuestion): { customer: Id<'cust'>; entity: Id<'bill'> } {
@@ -103,7 +103,7 @@ async function lockBuyer(uow: Uow, { question }: KeyedQuestion): Promise<'KEPT' 
  * Keeps an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
  * `instead` it gives way to this one. That about a customer which this call only makes is held for its next try.
  */
-export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: Said): Promise<void> {
+export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: EngineReply): Promise<void> {
   const found = await lockBuyer(uow, open)
   if (found === 'NONE') holdAnswer(idsIn(open.question).customer, { open, said: of })
   if (found !== 'KEPT') return

@@ -38,7 +38,7 @@ export async function getTeam(uow: ReadUow, id: Id<'team'>, field?: string): Pro
  * Says from when to when a member of this tenant is in a team; saying it again replaces it, which is how it is ended. The
  * caller holds the tenant's accounts. Throws INVALID_FIELD when it would end before it starts.
  */
-export async function putInTeam(
+export async function setTeamMembership(
   uow: Uow,
   { declared }: AccountRules,
   userId: string,
