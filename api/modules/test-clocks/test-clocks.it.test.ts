@@ -11,6 +11,7 @@ import { type Billed, type BilledOptions, billedSubscription, succeed } from '..
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { claimBilling } from '../subscriptions/billing-time/next-billing.ts'
+import { MONEY, walletsOf } from '../wallets/testing/wallets-of.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -271,6 +272,19 @@ describe('nothing else', () => {
       result: 'CANCELLED',
       updated_at: expect.stringMatching(/^2025-02-03T00:00:00/),
     })
+  })
+
+  test('tells the time of a wallet, whether its reference or its id names it', async () => {
+    const { billed, clock } = await living()
+    const { wallet, grant, balance } = await walletsOf(tenant)
+    const own = await wallet(MONEY, billed.customerId)
+    await advance(clock, '2025-02-02T00:00:00Z')
+    const granted = await grant(own, '30.00', { expire_at: '2025-03-01T00:00:00Z' })
+    expect([granted.status, granted.body]).toEqual([201, expect.anything()])
+    const named = { ...own, id: own['reference'] }
+    expect(await Promise.all([own, named].map(each => balance(each)))).toEqual(['30 / 0 / 30', '30 / 0 / 30'])
+    await advance(clock, '2025-03-02T00:00:00Z')
+    expect(await Promise.all([own, named].map(each => balance(each)))).toEqual(['0 / 0 / 0', '0 / 0 / 0'])
   })
 
   test('what happened is sent on the day it happened', async () => {
