@@ -75,7 +75,7 @@ export function computeKeptOrder({ inputs, ...kept }: KeptOrder): ComputedInvoic
   return computeOnDemand(inputs, { ...kept, terms, bought })
 }
 
-/** What the invoice needs from wallets. */
+/** What the invoice needs of wallets. */
 export const fundsOfOrder = (
   inputs: BillingInputs,
   { order, invoiceId }: { readonly order: OnDemandTerms; readonly invoiceId: string | null },

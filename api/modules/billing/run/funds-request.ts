@@ -4,7 +4,7 @@ import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
 
-/** What an invoice for a window needs from wallets. */
+/** What an invoice for a window needs of wallets. */
 export const fundsRequest = (
   inputs: BillingInputs,
   { window, invoiceId }: { readonly window: InvoiceWindow; readonly invoiceId: string | null },

@@ -72,7 +72,7 @@ function serviceOfLines(lines: readonly AddedLine[]): Interval {
   return interval(instantOf(Math.min(...starts)), instantOf(Math.max(...ends)))
 }
 
-/** What the invoice needs from wallets. */
+/** What the invoice needs of wallets. */
 export const fundsOfOneOff = (
   { parties, terms, lines }: Pick<OneOffInput, 'parties' | 'terms' | 'lines'>,
   invoiceId: string | null,

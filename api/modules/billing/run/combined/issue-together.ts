@@ -159,7 +159,7 @@ const withoutBalances = ({
   content: { wallet_balances: _paid, ...content },
 }: Pick<InvoiceRow, 'content'>): InvoiceRow['content'] => content
 
-/** What all of them need from wallets, for the whole time that they bill. */
+/** What all of them need of wallets, for the whole time that they bill. */
 function requestOf(own: Joinables): FundsRequest {
   const services = own.map(each => ownRequest(each).service)
   const start = instantOf(Math.min(...services.map(service => service.start)))
