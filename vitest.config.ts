@@ -41,9 +41,8 @@ const withServers = {
   // Most of what they run, they run too seldom to gain what it takes to optimize it; and threads that collect side by side wait for
   // each other where every core has work.
   execArgv: [...LATER, '--single-threaded-gc', '--max-semi-space-size=32'],
-  // One more than the cores of the smallest machine, since much of what faults, leases and processes take is waiting. Each more takes
-  // processor time for itself: it loads and optimizes the same code, and takes what the others have in the caches of the processor.
-  maxWorkers: 3,
+  // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
+  maxWorkers: 4,
 }
 /** Takes one layer of defence away in what it imports: nobody else may meet that, and it needs vitest's own runner. */
 const TENANCY_LAYERS = 'api/tenancy/tenancy-layers.it.test.ts'
