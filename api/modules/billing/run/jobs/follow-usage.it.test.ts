@@ -135,6 +135,28 @@ test('usage that comes while a subscription is billed, and is checked for meanwh
   expect(await isDue(touched)).toBe(false)
 })
 
+test('a run that saves while a check ends loses nothing', async () => {
+  api.clock.set(NOW)
+  const billed = await waiting()
+  await follow([90])
+  await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
+    billed.subscriptionId,
+    new Date(NOW),
+  ])
+  // What a run does that saves just before the check saves its positions.
+  await api.sql(`create function save_run() returns trigger language plpgsql as $$ begin
+    update pricing_plan_subscriptions set next_billing_at = '${new Date(NOW + 3_600_000).toISOString()}' where id = '${billed.subscriptionId}';
+    return new; end $$`)
+  await api.sql('create trigger save_run before update on followed_usage for each row execute function save_run()')
+  try {
+    expect(await follow([95], [billed.customerReference])).toMatchObject({ woken: 1 })
+    expect(await isDue(billed)).toBe(true)
+  } finally {
+    await api.sql('drop trigger save_run on followed_usage')
+    await api.sql('drop function save_run')
+  }
+})
+
 test('each check queues the next one, and the search begins only where none waits', async () => {
   api.clock.set(Date.now())
   await api.sql('update pricing_plan_subscriptions set next_billing_at = null')

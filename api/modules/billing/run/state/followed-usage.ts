@@ -1,4 +1,4 @@
-// Up to where the log was checked for whose invoices move, and what becomes due of it.
+// Up to which positions of the log usage was followed, and which subscriptions become due because theirs was touched.
 import { and, sql } from 'drizzle-orm'
 import { anyOf } from '../../../../../shared/database/any-of.ts'
 import {
@@ -38,20 +38,28 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
         positions.map((_, place) => since?.[place] ?? 0),
       )
     : []
+  const customerIds: string[] = []
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const ids = await wakeBillingOf(uow, await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX)))
+      const ids = await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX))
+      customerIds.push(...ids)
+      return (await wakeBillingOf(uow, ids)).length
+    })
+  // Saved after that: an interrupted call starts again, and making a subscription due twice does no harm.
+  if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
+  // A run that saved after its subscriptions were passed over, and before the positions were, could not know of this call (wakeMissed).
+  for (let first = 0; first < customerIds.length; first += CUSTOMERS_MAX)
+    woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
+      const ids = await wakeBillingOf(uow, customerIds.slice(first, first + CUSTOMERS_MAX))
       return ids.length
     })
-  // Saved last: an interrupted call starts again, and making a subscription due twice does no harm.
-  if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
   return woken
 }
 
 /**
- * Makes those of these subscriptions due again, which were just billed by usage up to `positions`, whose usage was touched since and seen by
- * a call of followUsage while they were still due: it left them as they were. Returns them.
+ * For subscriptions that were just billed with usage up to `positions`. A call of followUsage meanwhile left them alone, because they were
+ * due. Makes those due again whose usage it found touched, and returns their ids.
  */
 export async function wakeMissed(
   deps: FollowDeps,
