@@ -1,4 +1,4 @@
-// Whoever adds a resource of customers says whose test clock its calls follow, or that they follow none.
+// Each resource that belongs to customers states which test clock its calls follow, or that they follow none.
 import { getTableColumns } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { RESOURCES, RULES } from '../modules/modules.ts'

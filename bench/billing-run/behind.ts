@@ -112,7 +112,7 @@ async function secondsBehind(): Promise<number> {
   return Number(rows[0]?.behind ?? 0)
 }
 
-/** Sends events of one customer after the other, at a pace, until it is told to end. */
+/** Sends events at a fixed rate, customer by customer, until it is stopped. */
 function sendEvents(to: Running): { end(): Promise<{ events: number; seconds: number }> } {
   const pool = new Pool(`http://127.0.0.1:${to.port}`, { connections: 32 })
   const headers = { 'x-api-key': setup.apiKey, 'content-type': 'application/json' }

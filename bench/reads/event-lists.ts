@@ -1,11 +1,11 @@
-// Lists of events that a console asks for, on a platform whose events `fill-events.ts` or `fill-records.ts` made.
+// The lists of events that a console shows. `fill-events.ts` or `fill-records.ts` makes the events.
 import { meterReference } from '../billing-run/platform.ts'
 import { eventCustomer } from './fill-events.ts'
 import { RARE, SELDOM, UNUSED } from './fill-records.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** Paths of lists of fifty, by what they list. `cursor`: the id of an event. `isMixed`: of 22 meters, some of which have few events. */
+/** Paths of lists of fifty events, by a name to print. `cursor`: the id of an event. `isMixed`: the events are of 22 meters, some of them rare. */
 export function eventLists({
   now,
   cursor,

@@ -1,4 +1,4 @@
-// What the tests of kills of the api and the worker stand on: one installation with a tax engine, and whoever calls it.
+// Set-up of the tests that kill the api and the worker: one installation with a tax engine, and its callers.
 import pg from 'pg'
 import { type Client, createClient } from '../../../infra/demo/client.ts'
 import { insertMeter } from '../../setup.ts'

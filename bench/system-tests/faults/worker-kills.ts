@@ -63,7 +63,7 @@ export function testKillsOfWorker(opened: () => ApiRig): void {
     expect(rig.engine.asked(customerId)).toBe(asked)
   })
 
-  test('the billing run killed between invoices goes on elsewhere and leaves each invoice once', async () => {
+  test('a billing run killed between invoices continues in another worker, and each invoice exists once', async () => {
     const { environments } = await createPlatform(rig.system.databaseUrl, 'Billed')
     billed = createClient(rig.system.baseUrl, environments.LIVE.api_key)
     const subscriptions = await createCatalog(billed)
@@ -82,7 +82,7 @@ export function testKillsOfWorker(opened: () => ApiRig): void {
     await expect.poll(async () => (await owners()).toSorted(), { timeout: 140_000, interval: 500 }).toEqual(expected)
   })
 
-  test('a group of a billing run killed between its steps goes on elsewhere: each period once, with numbers that follow each other', async () => {
+  test('a group of a billing run killed between its steps continues in another worker: each period once, with consecutive numbers', async () => {
     const platform = await createPlatform(rig.system.databaseUrl, 'Billed by groups')
     const tester = createClient(rig.system.baseUrl, platform.environments.TEST.api_key)
     // So that what has ended becomes FINAL in the run that makes it, and takes its number.

@@ -1,5 +1,5 @@
-// Every call about users, roles, teams and the trail, by everybody who should not: tokens of another platform, of people who are
-// no members any more or not yet, of members without a role, and by nobody. The keys of other tenants are in api/tenancy/tenancy.it.test.ts.
+// Every call about users, roles, teams and the trail by callers who may not: tokens of other platforms, former and future members, members
+// without a role, and no token at all. The keys of other tenants are in api/tenancy/tenancy.it.test.ts.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { callerWith } from '../../../testing/harness.ts'
 import { routeFixtureOf, type Seeded } from '../../../testing/route-fixtures.ts'

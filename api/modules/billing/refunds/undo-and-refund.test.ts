@@ -144,7 +144,7 @@ test('a minimum of the days that came back is refunded by those days', () => {
     // 20.00 a day are committed: 1400.00 for 70 days.
     ['REVENUE 700', 'DISCOUNT -91', 'COMMITMENT 791'],
     [],
-    // 1820.00 for the quarter, of which 1400.00 were charged.
+    // The quarter costs 1820.00, and 1400.00 of it were charged.
     ['COMMITMENT 210', 'REVENUE 210'],
     // Eleven of 21 days of each.
     ['REFUND -110', 'REFUND -110'],
