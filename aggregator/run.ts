@@ -4,7 +4,7 @@ import type { Logger } from '../shared/process/logger.ts'
 import { insertRows, prepareBatch, type Rows, rowsOf, type StoreDeps, type StoredRound, storeRound } from './consume.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
-import { nextRound, type Signal } from './log/rounds.ts'
+import { createPace, nextRound, type Signal } from './log/rounds.ts'
 import type { LogMessage, PartitionBatch, Position } from './outcome.ts'
 import { persistent, RetriesExhaustedError } from './sinks/persistent.ts'
 import type { Use } from './use.ts'
@@ -44,18 +44,23 @@ type Prepared = { readonly work: RoundWork; readonly batch: PartitionBatch }
  */
 export async function runRounds(deps: RunDeps, stop: AbortSignal): Promise<void> {
   let storing: Promise<boolean> = Promise.resolve(true)
+  const pace = createPace()
   stop.addEventListener('abort', deps.signal.notify, { once: true })
   for (;;) {
-    const gathered = await nextRound(deps.working, deps.signal, () => stop.aborted)
+    const gathered = await nextRound(deps.working, deps.signal, { stopping: () => stop.aborted, pace })
     if (gathered === null) break
     const { release } = useOf(gathered.keys())
+    const stored = pace.taken()
     try {
       await deps.failpoints('aggregator.after-fetch')
       const prepared = await Promise.all([...gathered].map(([work, messages]) => prepare(deps, work, messages)))
       const round = insertAhead(deps, prepared)
       // A round that was given up while stopping must not be followed by another: the position would move past it.
       if (!(await storing)) return release()
-      storing = storeUntilDone(deps, round, stop).finally(release)
+      storing = storeUntilDone(deps, round, stop).finally(() => {
+        stored()
+        release()
+      })
       // A rejection is seen where `storing` is awaited; without this line it would be unhandled until then.
       storing.catch(() => undefined)
     } catch (error) {

@@ -5,6 +5,11 @@ import type { PartitionReader } from './reader.ts'
 
 /** How long a round waits for more after its first message; the gateway's messages come every millisecond or so. */
 const LINGER_MS = 100
+/** How often a round that lingers asks whether it has waited long enough. */
+const STEP_MS = 50
+/** Rounds follow each other at most this far apart, and no closer than this many times what one takes to store. */
+const APART_MAX_MS = 500
+const APART_TIMES = 5
 const MESSAGES_PER_PARTITION_MAX = 256
 /** Of message bodies in one round, shared by the partitions; about 20,000 events. */
 const ROUND_BYTES_MAX = 8 * 1024 * 1024
@@ -28,6 +33,33 @@ export function createSignal(): Signal {
   }
 }
 
+/**
+ * Keeps rounds apart while messages come in steadily. What an insert costs ClickHouse, the merges after it above all, hardly depends on
+ * how many rows it has: many small ones keep a core busy where few larger ones take a third of it.
+ */
+export type Pace = {
+  /** A round was taken. Returns what to call when it is stored. */
+  taken(): () => void
+  /** Milliseconds until the next round may be taken, unless a reader is full; not above 0 when it may be now. */
+  restMs(): number
+}
+
+export function createPace(nowMs: () => number = () => performance.now()): Pace {
+  let restUntil = Number.NEGATIVE_INFINITY
+  return {
+    taken() {
+      const takenAt = nowMs()
+      const latest = takenAt + APART_MAX_MS
+      restUntil = latest
+      return () => {
+        // Of the newest round alone: one that was stored late says nothing of it.
+        if (restUntil === latest) restUntil = Math.min(latest, takenAt + APART_TIMES * (nowMs() - takenAt))
+      }
+    },
+    restMs: () => restUntil - nowMs(),
+  }
+}
+
 /** What a round is gathered from. */
 export type Source = { readonly reader: PartitionReader }
 
@@ -35,14 +67,17 @@ export type Source = { readonly reader: PartitionReader }
 export async function nextRound<S extends Source>(
   sources: () => readonly S[],
   signal: Signal,
-  stopping: () => boolean,
+  { stopping, pace }: { readonly stopping: () => boolean; readonly pace: Pace },
 ): Promise<Map<S, LogMessage[]> | null> {
   for (;;) {
     while (sources().every(({ reader }) => reader.waiting() === 0)) {
       if (stopping()) return null
       await signal.wait()
     }
-    if (!sources().some(({ reader }) => reader.full())) await sleep(LINGER_MS)
+    const lingersUntil = performance.now() + LINGER_MS
+    const waitMs = (): number => Math.max(lingersUntil - performance.now(), pace.restMs())
+    const hasRoom = (): boolean => sources().every(({ reader }) => !reader.full())
+    while (waitMs() > 0 && hasRoom() && !stopping()) await sleep(Math.min(STEP_MS, waitMs()))
     if (stopping()) return null
     const round = new Map<S, LogMessage[]>()
     // Asked again: sources come and go while it lingers, and what is left may have nothing waiting.

@@ -18,8 +18,11 @@ import { wakeBillingOf, wakeBillings } from '../../../subscriptions/billing-time
 import { subscriptions } from '../../../subscriptions/table.ts'
 import type { UsageReader } from '../../usage/usage-reader.ts'
 
-/** Customers whose subscriptions one transaction looks up. */
-const CUSTOMERS_MAX = 1_000
+/**
+ * Customers whose subscriptions one transaction makes due, at one time: a group of the billing run. They come in the order in which
+ * ClickHouse keeps their usage, so each group reads neighbours and not rows of all others between them.
+ */
+const CUSTOMERS_MAX = 250
 
 export type FollowDeps = {
   readonly database: Database
