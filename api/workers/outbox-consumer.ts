@@ -1,7 +1,7 @@
 // Those who follow the outbox at their own pace: each has a cursor of its own, and reads changes in the order of their positions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import { asSystem, type Database, type SystemTransaction, stateAsSystem } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
@@ -126,12 +126,12 @@ async function readChanges(tx: SystemTransaction, batch: Batch): Promise<Relayed
 
 /** The age of the oldest relayed change that the consumer has not read; null when it has read them all. */
 async function lagSeconds(database: Database, name: string): Promise<number | null> {
-  const oldest = await asSystem(database, 'outbox-consumer', tx =>
-    tx.execute<{ created_at: string | null }>(sql`
-      select (select o.created_at from outbox o where o.position > c.position order by o.position limit 1)::text as created_at
-      from outbox_consumers c where c.name = ${name}`),
-  )
-  const since = oldest.rows[0]?.created_at
+  const [oldest] = await stateAsSystem<{ created_at: string | null }>(database, 'outbox-consumer', {
+    text: `select (select o.created_at from outbox o where o.position > c.position order by o.position limit 1)::text as created_at
+      from outbox_consumers c where c.name = $1`,
+    values: [name],
+  })
+  const since = oldest?.created_at
   return since ? Math.max(0, (database.clock.now() - Date.parse(since)) / 1_000) : null
 }
 

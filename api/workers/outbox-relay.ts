@@ -1,7 +1,7 @@
 // Gives every committed change its place in the order consumers follow, and writes its audit record with it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
+import { asSystem, type Database, type SystemTransaction, stateAsSystem } from '../../shared/database/database.ts'
 import { changedBetween } from '../../shared/database/outbox.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/process/logger.ts'
@@ -139,14 +139,13 @@ async function givePositions(tx: SystemTransaction, rows: readonly ChangeHead[])
   return positions
 }
 
-async function lagSeconds(database: Database): Promise<number> {
-  const oldest = await asSystem(database, 'outbox-relay', tx =>
-    tx.execute<{ created_at: string | null }>(
-      sql`select (select created_at from outbox where position is null order by seq limit 1)::text as created_at`,
-    ),
-  )
-  const since = oldest.rows[0]?.created_at
-  return since ? Math.max(0, (database.clock.now() - Date.parse(since)) / 1_000) : 0
+/** The age of the oldest change that waits for its position; null when none does. */
+async function lagSeconds(database: Database): Promise<number | null> {
+  const [oldest] = await stateAsSystem<{ created_at: string }>(database, 'outbox-relay', {
+    text: 'select created_at::text as created_at from outbox where position is null order by seq limit 1',
+    values: [],
+  })
+  return oldest ? Math.max(0, (database.clock.now() - Date.parse(oldest.created_at)) / 1_000) : null
 }
 
 /** Relays until closed: at once while there is more, otherwise every `POLL_MS`. Closing waits for the batch at work. */
@@ -156,11 +155,12 @@ export function startOutboxRelay(
   const stop = new AbortController()
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => undefined) // closing ends the pause
   const step = async (): Promise<void> => {
-    const count = await relayBatch(deps)
+    // At rest this one question is all that an installation pays for the relay, five times a second.
+    const lag = await lagSeconds(deps.database)
+    deps.metrics.relayLag.set(lag ?? 0)
+    const count = lag === null ? 0 : await relayBatch(deps)
     deps.metrics.relayed.inc(count)
-    if (count === BATCH_MAX) return
-    deps.metrics.relayLag.set(await lagSeconds(deps.database))
-    await pause(POLL_MS)
+    if (count < BATCH_MAX) await pause(POLL_MS)
   }
   const run = async (): Promise<void> => {
     while (!stop.signal.aborted) {

@@ -6,7 +6,16 @@ import { silentLogger } from '../process/logger.ts'
 import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, type ReadUow, readTenant, SERVICE, stateInTenant } from './database.ts'
+import {
+  asSystem,
+  type Database,
+  inTenant,
+  type ReadUow,
+  readTenant,
+  SERVICE,
+  stateAsSystem,
+  stateInTenant,
+} from './database.ts'
 import { listen } from './listen.ts'
 import { sendAhead } from './transaction.ts'
 
@@ -134,6 +143,37 @@ test('one statement commits with its answer, or is undone and tells its fault', 
   expect(await ids()).toEqual(['evnt_s1', 'evnt_s2'])
   expect(await state('select current_platform() as of', [])).toEqual([{ of: 'plat_s' }])
   expect(await readTenant(database, tenant('plat_b'), whose)).toEqual({ platform: 'plat_b', environment: 'LIVE' })
+})
+
+test('a statement of a system job stands by itself: in no tenant, and at a moment of its own', async () => {
+  const alone = {
+    url: testDatabase.url,
+    clock: systemClock,
+    logger: silentLogger,
+    role: 'millrace_worker',
+    poolMax: 1,
+  } as const
+  const one = await openTestDatabase(alone)
+  try {
+    const count = { text: `select count(*)::int as n from outbox where platform_id = $1`, values: ['plat_w'] }
+    expect(await stateAsSystem(one, 'test', count)).toEqual([{ n: 0 }])
+    const reading = await readTenant(one, tenant('plat_w'), whose)
+    expect(reading).toEqual({ platform: 'plat_w', environment: 'LIVE' })
+    await inTenant(database, tenant('plat_w'), SERVICE, ({ tx }) =>
+      tx.execute(sql`insert into outbox (platform_id, environment, id, type, object_type, object_id, data, created_at)
+        values ('plat_w', 'LIVE', 'evnt_w', 'T', 'T', 't', '{}', now())`),
+    )
+    // The read before it on this connection saw none of that, and is over.
+    expect(await stateAsSystem(one, 'test', count)).toEqual([{ n: 1 }])
+    const holds = { text: 'select current_platform() as platform, current_environment() as environment', values: [] }
+    expect(await stateAsSystem(one, 'test', holds)).toEqual([nobody])
+    await expect(stateAsSystem(one, 'test', { text: 'select 1 / $1::int', values: [0] })).rejects.toMatchObject({
+      code: '22012',
+    })
+    await expect(stateAsSystem(database, 'test', count)).rejects.toThrow('the api role runs no system jobs')
+  } finally {
+    await one.close()
+  }
 })
 
 test('what is sent ahead is committed with the rest, and the transaction fails with it', async () => {

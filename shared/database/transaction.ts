@@ -125,6 +125,20 @@ export async function runStatement<Row extends pg.QueryResultRow>(
   return answer.value.rows
 }
 
+/** Runs one statement, which commits by itself, and returns its rows. */
+export async function runAlone<Row extends pg.QueryResultRow>(
+  client: pg.PoolClient,
+  { text, values }: Statement,
+): Promise<Row[]> {
+  const end = takeEnd(client)
+  if (end !== '') {
+    sendTogether(client)
+    client.query(end).catch(ignore)
+  }
+  const { rows } = await client.query<Row>({ text, values: [...values] })
+  return rows
+}
+
 /** Keeps what this turn of the event loop sends on the connection, and sends it in one piece. */
 export function sendTogether(client: pg.PoolClient): void {
   const stream = streamOf(client)

@@ -8,6 +8,7 @@ import type { WorkerMetrics } from '../../../jobs/metrics.ts'
 import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
 import { measureQueues } from './queue/measure-queues.ts'
 import {
+  isAnyDue,
   readWaiting,
   recordTurns,
   type TakenQueue,
@@ -157,7 +158,9 @@ async function runLane(
     }
     try {
       const limit = Math.min(free, TAKE_MAX)
-      if ((await takeSome(limit)) < limit) await pause(POLL_MS)
+      // At rest this one question is all that an installation pays for a lane, five times a second.
+      const taken = (await isAnyDue(deps.system, { isSlow })) ? await takeSome(limit) : 0
+      if (taken < limit) await pause(POLL_MS)
     } catch (error) {
       deps.logger.warn({ err: error }, 'queues of webhooks could not be taken; trying again')
       await pause(RETRY_MS)

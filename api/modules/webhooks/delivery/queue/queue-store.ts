@@ -1,6 +1,6 @@
 // The queues of all webhooks, in the role of the worker: taken under a lease, read, and recorded.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database } from '../../../../../shared/database/database.ts'
+import { asSystem, type Database, stateAsSystem } from '../../../../../shared/database/database.ts'
 import type { Environment } from '../../../../../shared/tenant.ts'
 import { type Instant, instantOf } from '../../../../../shared/time.ts'
 import type { Rights } from '../../../../jobs/define-job.ts'
@@ -47,6 +47,15 @@ export type TakenQueue = QueueKey &
  * the queue.
  */
 export const LEASE_MS = 60_000
+
+/** Whether a queue is due. */
+export async function isAnyDue(system: Database, { isSlow }: { readonly isSlow: boolean }): Promise<boolean> {
+  const found = await stateAsSystem(system, 'send-webhooks', {
+    text: 'select from webhook_queues where is_slow = $1 and next_attempt_at <= $2::timestamptz and leased_until <= $2::timestamptz limit 1',
+    values: [isSlow, formatExact(system.clock.now())],
+  })
+  return found.length > 0
+}
 
 /** Takes up to `limit` due queues, the longest-waiting first. Slow endpoints are taken separately from quick ones. */
 export async function takeQueues(
