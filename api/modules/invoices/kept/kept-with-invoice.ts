@@ -17,7 +17,23 @@ export type Refreshed =
 
 /** Keeps what an invoice was computed from, in the transaction in which it becomes FINAL. */
 export const keepInputs = (uow: Uow, invoiceId: Id<'invo'>, inputs: unknown): Promise<void> =>
-  insertMany(uow, k, [{ invoice_id: invoiceId, position: 0, part: 'INPUTS', content: encode(inputs) }])
+  keepInputsOfMany(uow, [{ invoiceId, inputs }])
+
+/** The same of many invoices. */
+export const keepInputsOfMany = (
+  uow: Uow,
+  all: readonly { readonly invoiceId: Id<'invo'>; readonly inputs: unknown }[],
+): Promise<void> =>
+  insertMany(
+    uow,
+    k,
+    all.map(({ invoiceId, inputs }) => ({
+      invoice_id: invoiceId,
+      position: 0,
+      part: 'INPUTS' as const,
+      content: encode(inputs),
+    })),
+  )
 
 /** Keeps what a refresh changed of a FINAL invoice, whose row the caller has locked. */
 export async function keepRefresh(uow: Uow, invoiceId: Id<'invo'>, refreshed: Refreshed): Promise<void> {

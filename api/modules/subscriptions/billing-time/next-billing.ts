@@ -101,11 +101,15 @@ export async function saveNextBillings(uow: Uow, times: ReadonlyMap<string, stri
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = g.id`)
 }
 
-/** A subscription that a run holds. `ends`: its cancellation takes effect first. */
-export type ClaimedBilling = { readonly id: string; readonly ends: boolean }
+/** A subscription that a run holds. `ends`: its cancellation takes effect first. `set`: the same for those that may be combined. */
+export type ClaimedBilling = { readonly id: string; readonly ends: boolean; readonly set: string }
+
+/** A claim takes at most this many more that combine with those of a group. */
+const COMBINED_MAX = 1_000
 
 /**
- * Takes at most `max` subscriptions that are due and held by no run, those first that have been due for longest, and holds them until
+ * Takes at most `max` subscriptions that are due and held by no run, those first that have been due for longest, and those that are due
+ * of what they may be combined with: two groups that each had a part would both compute all of it, and one in vain. Holds them until
  * `until`. One that a run left held is not among them: it is billed by itself.
  */
 export async function claimBilling(
@@ -114,20 +118,31 @@ export async function claimBilling(
 ): Promise<ClaimedBilling[]> {
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
+  // One claim of a tenant at a time: another must not take what this one is about to take as well.
+  await uow.tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`claims\n${platformId}\n${environment}`}, 0))`,
+  )
+  const isFree = sql`platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz
+    and billing_claimed_until is null and status <> 'DRAFT'
+    -- Those live in the time of a test clock, which does what is due itself.
+    and (environment = 'LIVE' or not exists (select from test_clock_customers m
+      where m.platform_id = pricing_plan_subscriptions.platform_id and m.environment = pricing_plan_subscriptions.environment
+        and m.customer_id = pricing_plan_subscriptions.customer_id))`
   const { rows } = await uow.tx.execute<ClaimedBilling>(sql`
     -- Materialized: a plan that read it again for each row would take more than the limit.
     with due as materialized (
+      select id, customer_id, combine from pricing_plan_subscriptions
+      where ${isFree} order by next_billing_at limit ${max} for update skip locked),
+    others as materialized (
       select id from pricing_plan_subscriptions
-      where platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz
-        and billing_claimed_until is null and status <> 'DRAFT'
-        -- Those live in the time of a test clock, which does what is due itself.
-        and (environment = 'LIVE' or not exists (select from test_clock_customers m
-          where m.platform_id = pricing_plan_subscriptions.platform_id and m.environment = pricing_plan_subscriptions.environment
-            and m.customer_id = pricing_plan_subscriptions.customer_id))
-      order by next_billing_at limit ${max} for update skip locked)
+      where ${isFree} and combine and customer_id = any(array(select customer_id from due where combine))
+        and id <> all(array(select id from due))
+      order by customer_id, id limit ${COMBINED_MAX} for update skip locked)
     update pricing_plan_subscriptions as s set billing_claimed_until = ${formatInstant(until)}
-    from due where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = due.id
-    returning s.id, (s.status = 'ACTIVE' and s.cancelled_at is not null and s.cancelled_at <= ${now}::timestamptz) as ends`)
+    from (select id from due union all select id from others) as taken
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = taken.id
+    returning s.id, case when s.combine then s.customer_id else s.id end as set,
+      (s.status = 'ACTIVE' and s.cancelled_at is not null and s.cancelled_at <= ${now}::timestamptz) as ends`)
   return rows
 }
 

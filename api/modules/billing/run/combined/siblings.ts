@@ -57,11 +57,11 @@ async function loadSets(uow: ReadUow, ids: readonly Id<'ppsu'>[]): Promise<strin
       from pricing_plan_subscriptions
       where platform_id = ${platformId} and environment = ${environment}
         and customer_id in (select customer_id from pricing_plan_subscriptions
-          where platform_id = ${platformId} and environment = ${environment} and id in ${ids})
+          where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param(ids)}))
         and combine and type = 'BILLING' and status in ('ACTIVE', 'CANCELLED'))
     select array_agg(id order by id) as ids from placed
     group by customer_id, forward_customer_id, billing_currency, billing_entity_id, variant, purchase_order_number, part
-    having bool_or(id in ${ids})
+    having bool_or(id = any(${sql.param(ids)}))
     order by min(id)`)
   return rows.map(row => row.ids)
 }

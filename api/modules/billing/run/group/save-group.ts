@@ -9,7 +9,7 @@ import { formatInstant, type Instant, instantOf } from '../../../../../shared/ti
 import { requireClocks } from '../../../../test-clock/test-clock.ts'
 import { addedLinesOfMany } from '../../../invoices/added-lines/store-added-lines.ts'
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
-import { keepInputs } from '../../../invoices/kept/kept-with-invoice.ts'
+import { keepInputsOfMany } from '../../../invoices/kept/kept-with-invoice.ts'
 import { loadInvoices } from '../../../invoices/repository.ts'
 import { lockFunds } from '../../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../../invoices/table.ts'
@@ -151,7 +151,10 @@ async function saveSteps(
     uow,
     pins.filter(({ invoiceId }) => !waiting.has(invoiceId)),
   )
-  for (const { pending: made, balances } of invoices) await keepInputs(uow, made.row.id, { balances })
+  await keepInputsOfMany(
+    uow,
+    invoices.map(({ pending: made, balances }) => ({ invoiceId: made.row.id, inputs: { balances } })),
+  )
   const documents = rows.slice(pending.length)
   let place = 0
   return new Map(

@@ -42,6 +42,14 @@ async function due(count: number, of: TestTenant = tenant): Promise<string[]> {
   return ids
 }
 
+/** Makes them subscriptions of one customer that combine. */
+const combine = (ids: readonly string[]) =>
+  api.sql(
+    `update pricing_plan_subscriptions set combine = true, customer_id = (
+       select customer_id from pricing_plan_subscriptions where id = $1) where id = any($2)`,
+    [ids[0], ids],
+  )
+
 const done: Outcome = { kind: 'DONE', run: { invoices: [], nextBillingAt: null } }
 /** A run that does nothing but remember its input. */
 function recording(outcomeOf: (id: string) => Outcome = () => done): { run: GroupRun; seen: string[][] } {
@@ -83,6 +91,29 @@ test('claims at most one group, and runs again while more may be due', async () 
   expect(await billGroup(deps(), tenant.tenant, run, 2)).toMatchObject({ again: true })
   expect(await billGroup(deps(), tenant.tenant, run, 2)).toMatchObject({ again: false })
   expect(taken).toEqual([2, 1])
+})
+
+test('claims with a subscription what is combined with it, so that no other group computes that as well', async () => {
+  const [one = '', beside = '', other = '', third = ''] = await due(4)
+  await combine([one, beside])
+  await combine([other, third])
+  const { run, seen } = recording()
+  await Promise.all([billGroup(deps(), tenant.tenant, run, 1), billGroup(deps(), tenant.tenant, run, 1)])
+  const sets = seen.map(ids => ids.toSorted().join()).toSorted()
+  expect(sets).toEqual([[one, beside].toSorted().join(), [other, third].toSorted().join()].toSorted())
+})
+
+test('bills no more at once where what is combined makes a claim larger', async () => {
+  const pairs = [await due(2), await due(2), await due(2)]
+  for (const ids of pairs) await combine(ids)
+  const { run, seen } = recording()
+  await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = any($1)', [
+    pairs.map(([first]) => first),
+    new Date(NOW - 60_000),
+  ])
+  expect(await billGroup(deps(), tenant.tenant, run, 3)).toMatchObject({ again: true })
+  expect(seen.map(ids => ids.length)).toEqual([2, 2, 2])
+  expect(new Set(seen.map(ids => ids.toSorted().join()))).toEqual(new Set(pairs.map(ids => ids.toSorted().join())))
 })
 
 test('leaves what cannot be billed to a run of its own, and no group claims it meanwhile', async () => {

@@ -56,8 +56,8 @@ type Left = {
 }
 
 /**
- * Claims due subscriptions of a tenant, at most a group, and bills them. When nothing can be read or saved it throws,
- * and releases the claims.
+ * Claims due subscriptions of a tenant, at most a group and what is combined with it, and bills them. When nothing can be read or saved
+ * it throws, and releases the claims.
  */
 export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max = GROUP_MAX): Promise<Left> {
   const claimed = await inTenant(deps.database, tenant, SERVICE, uow =>
@@ -68,17 +68,31 @@ export async function billGroup(deps: Deps, tenant: Tenant, run: GroupRun, max =
   const ids = claimed.map(({ id }) => id)
   try {
     const ended = await settleEnded(deps, tenant, claimed)
-    const outcomes = await run(
-      deps,
-      tenant,
-      ids.filter(id => !ended.has(id)),
-    )
-    const alone = [...ended, ...(await failuresOf(deps, tenant, outcomes))]
-    return { again: claimed.length === max || isDueAgain(deps, outcomes), alone }
+    const alone = [...ended]
+    let again = claimed.length >= max
+    const sound = claimed.filter(({ id }) => !ended.has(id))
+    for (const own of inRuns(sound, max)) {
+      const outcomes = await run(deps, tenant, own)
+      alone.push(...(await failuresOf(deps, tenant, outcomes)))
+      again ||= isDueAgain(deps, outcomes)
+    }
+    return { again, alone }
   } catch (error) {
     await inTenant(deps.database, tenant, SERVICE, uow => releaseBilling(uow, ids)).catch(() => undefined) // the claims end by themselves
     throw error
   }
+}
+
+/** With what is combined there may be several times `max`, and a run keeps all that it reads until its end. */
+function inRuns(claimed: readonly ClaimedBilling[], max: number): string[][] {
+  const runs: string[][] = []
+  for (const [, own] of groupBy(claimed, ({ set }) => set)) {
+    const last = runs.at(-1)
+    const ids = own.map(({ id }) => id)
+    if (last && last.length + ids.length <= max) last.push(...ids)
+    else runs.push(ids)
+  }
+  return runs
 }
 
 /** Those whose cancellation failed to take effect; their own run reports why. */
