@@ -27,6 +27,8 @@ const POLL_MS = 200
 const WARM_UP = 100
 /** Of how many processes the worker is. */
 const WORKERS = Number(process.env['BENCH_WORKERS'] ?? 1)
+/** Subscriptions of a customer, which combine. */
+const EACH = Number(process.env['BENCH_COMBINE'] ?? 1)
 
 export type RunCosts = {
   readonly customers: number
@@ -85,9 +87,10 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggre
   // So that the invoice of the month before goes FINAL in the run that makes it.
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
   await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
-  const each = Number(process.env['BENCH_COMBINE'] ?? 1)
-  const terms = each === 1 ? {} : { combine: true }
-  const template = await makeTemplate(call, new Date(last.start).toISOString(), undefined, terms)
+  const template = await makeTemplate(call, new Date(last.start).toISOString(), {
+    subscription: EACH === 1 ? {} : { combine: true },
+    rich: process.env['BENCH_TERMS'] === '1',
+  })
   const database = new pg.Client({ connectionString: setup.databaseUrl })
   await database.connect()
   const client = createClickHouse(clickhouseUrl, DATABASE)
@@ -97,17 +100,17 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggre
   try {
     let from = 0
     let subscriptions: string[] = []
-    const warmUp = Math.ceil(WARM_UP / each)
+    const warmUp = Math.ceil(WARM_UP / EACH)
     for (const customers of [warmUp, ...sizes]) {
       const to = from + customers
-      const copied = await copyCustomers(setup, { template, from, to, each })
+      const copied = await copyCustomers(setup, { template, from, to, each: EACH, scattered: EACH > 1 })
       subscriptions = copied.map(({ subscriptionId }) => subscriptionId)
       const { tenant } = setup
-      await fillUsage(client, { tenant, from, to, events: EVENTS, period: last, each })
+      await fillUsage(client, { tenant, from, to, events: EVENTS, period: last, each: EACH })
       // The first days of the month that runs, as far as they are past.
       const until = Math.max(monthAt(0) + EVENTS_NOW * 3_600_000, Math.floor(Date.now() / 3_600_000 - 3) * 3_600_000)
       const running = interval(instantOf(monthAt(0)), instantOf(until))
-      await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running, each })
+      await fillUsage(client, { tenant, from, to, events: EVENTS_NOW, period: running, each: EACH })
       await sleep(5_000)
       const { result: run, beside } = await measureBeside(garbage, () =>
         oneRun(database, { customers, subscriptions, pids, worker }),

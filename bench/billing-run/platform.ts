@@ -3,6 +3,7 @@
 import pg from 'pg'
 import { newId } from '../../shared/ids.ts'
 import type { Setup } from '../setup.ts'
+import { makeSeatItem, takeSeats, termsOfSchedule } from './terms.ts'
 
 export const METERS = 5
 /** Of each meter two: one line each. */
@@ -38,7 +39,7 @@ export const PROPERTY = 'kind'
 export const KINDS = 5
 
 /** Of the ten: six sums of everything, two of one kind, a highest value and a number of different kinds. */
-async function makeItems(call: Call): Promise<{ productId: string; items: object[] }> {
+async function makeItems(call: Call): Promise<{ productId: string; itemIds: string[]; items: object[] }> {
   const active = { status: 'ACTIVE' }
   const property = await call('POST', 'meter-properties', {
     reference: PROPERTY,
@@ -51,6 +52,7 @@ async function makeItems(call: Call): Promise<{ productId: string; items: object
     values.push(await call('POST', 'meter-values', { reference, name: reference, type: 'NUMBER', ...active }))
   const product = await call('POST', 'products', { reference: 'inference', name: 'Inference', ...active })
   const items: object[] = []
+  const itemIds: string[] = []
   for (let meter = 0; meter < METERS; meter += 1) {
     const { id: meter_id } = await call('POST', 'meters', {
       reference: meterReference(meter),
@@ -82,29 +84,36 @@ async function makeItems(call: Call): Promise<{ productId: string; items: object
         ...(meter === 3 ? { conditions } : {}),
       }
       items.push({ product_item_ids: [item.id], configs: [config] })
+      itemIds.push(item.id)
     }
   }
-  return { productId: product.id, items }
+  return { productId: product.id, itemIds, items }
 }
 
-/**
- * The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. `schedule`: what else the schedule says,
- * once the plan is there; `terms`: what else the subscription says.
- */
+type Further = {
+  /** What else the schedule says, once the plan is there. */
+  readonly schedule?: () => Promise<object>
+  /** What else the subscription says. */
+  readonly subscription?: object
+  /** With seats, discounts and a minimum. */
+  readonly rich?: boolean
+}
+
+/** The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. */
 export async function makeTemplate(
   call: Call,
   startAt: string,
-  schedule: () => Promise<object> = async () => ({}),
-  terms: object = {},
+  { schedule = async () => ({}), subscription: terms = {}, rich = false }: Further = {},
 ): Promise<string> {
-  const { productId, items } = await makeItems(call)
+  const { productId, itemIds, items } = await makeItems(call)
+  const seats = rich ? await makeSeatItem(call, productId) : null
   const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
   const version = await call('POST', 'pricing-plan-versions', { pricing_plan_id: plan.id })
   await call('POST', 'pricings', {
     pricing_plan_version_id: version.id,
     name: 'Standard',
     product_ids: [productId],
-    items,
+    items: seats ? [...items, seats.priced] : items,
   })
   await call('PATCH', `pricing-plan-versions/${version.id}`, { status: 'ACTIVE' })
   const registered_address = { country: 'NL', city: 'Utrecht' }
@@ -130,9 +139,11 @@ export async function makeTemplate(
     pricing_plan_version_id: version.id,
     start_at: startAt,
     pricing_currency: 'EUR',
+    ...(seats ? await termsOfSchedule(call, itemIds[0] ?? '') : {}),
     ...(await schedule()),
   })
   await call('PATCH', `pricing-plan-subscriptions/${subscription.id}`, { status: 'ACTIVE' })
+  if (seats) await takeSeats(call, { subscriptionId: subscription.id, itemId: seats.itemId, startAt })
   return subscription.id
 }
 
@@ -141,28 +152,39 @@ export const customerReference = (number: number): string => `customer-${number}
 
 export type Copied = { readonly customerId: string; readonly subscriptionId: string; readonly number: number }
 
+type Copies = {
+  readonly template: string
+  readonly from: number
+  readonly to: number
+  readonly each?: number
+  /** Subscriptions are stored in no order, so that those of a customer do not lie beside each other. */
+  readonly scattered?: boolean
+}
+
 /**
- * Customers `from` up to `to`, each with as many subscriptions as `each` says, with a schedule like the template's, none of them due. Of
- * several, each has a reference, which events name.
+ * Customers `from` up to `to`, each with as many subscriptions as `each` says, with a schedule and seats like the template's, none of them
+ * due. Of several, each has a reference, which events name.
  */
 export async function copyCustomers(
   { databaseUrl }: Setup,
-  of: { readonly template: string; readonly from: number; readonly to: number; readonly each?: number },
+  { template, from, to, each = 1, scattered = false }: Copies,
 ): Promise<Copied[]> {
-  const each = of.each ?? 1
-  const copies = Array.from({ length: of.to - of.from }, (_, place) => {
-    const reference = customerReference(of.from + place)
+  const wanted = Array.from({ length: to - from }, (_, place) => {
+    const reference = customerReference(from + place)
     const customer = newId('cust')
     return Array.from({ length: each }, (_one, own) => ({
       customer,
-      subscription: newId('ppsu'),
-      schedule: newId('ppsc'),
       reference,
       own: each === 1 ? null : `${reference}-${own}`,
       place: own,
-      number: of.from + place,
+      number: from + place,
     }))
   }).flat()
+  const copies = (scattered ? wanted.toSorted((a, b) => mixed(a) - mixed(b)) : wanted).map(copy => ({
+    ...copy,
+    subscription: newId('ppsu'),
+    schedule: newId('ppsc'),
+  }))
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
@@ -171,7 +193,7 @@ export async function copyCustomers(
         `insert into ${table} select r.* from ${table} t
          cross join jsonb_to_recordset($1::jsonb) as c(customer text, subscription text, schedule text, reference text, own text, place int)
          cross join lateral jsonb_populate_record(t, ${changes}) as r where ${where}`,
-        [JSON.stringify(copies), of.template],
+        [JSON.stringify(copies), template],
       )
     }
     const subscription = `(select s.customer_id from pricing_plan_subscriptions s where s.id = $2)`
@@ -190,6 +212,11 @@ export async function copyCustomers(
       't.pricing_plan_subscription_id = $2',
       `jsonb_build_object('id', c.schedule, 'pricing_plan_subscription_id', c.subscription)`,
     )
+    await copy(
+      'seat_assignments',
+      't.pricing_plan_subscription_id = $2',
+      `jsonb_build_object('id', 'seat_' || left(md5(t.id || c.subscription), 22), 'pricing_plan_subscription_id', c.subscription)`,
+    )
     await client.query('analyze')
   } finally {
     await client.end()
@@ -200,3 +227,7 @@ export async function copyCustomers(
     number,
   }))
 }
+
+/** A number that says where a subscription is stored among all of them: always the same, and like chance. */
+const mixed = ({ number, place }: { readonly number: number; readonly place: number }): number =>
+  Math.imul(number * 2 + place + 1, 0x9e3779b1) >>> 0

@@ -56,9 +56,11 @@ export async function costPredictions(): Promise<Predictions> {
     month.setUTCDate(1)
     month.setUTCHours(0, 0, 0, 0)
     let feature = ''
-    await makeTemplate(call, `${month.toISOString().slice(0, 19)}Z`, async () => {
-      feature = await makeFeature(call)
-      return { entitlements: [{ feature_id: feature, number: '1000000000' }] }
+    await makeTemplate(call, `${month.toISOString().slice(0, 19)}Z`, {
+      schedule: async () => {
+        feature = await makeFeature(call)
+        return { entitlements: [{ feature_id: feature, number: '1000000000' }] }
+      },
     })
     const client = createClickHouse(clickhouseUrl, DATABASE, { commandMs: FILL_MS })
     try {
