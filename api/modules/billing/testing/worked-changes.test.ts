@@ -5,10 +5,11 @@
 // in which the clocks change differs by cents.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { billYear, linesOfYear } from './year/bill-year.ts'
+import { billYear } from './year/bill-year.ts'
 import { type Length, startOfDay } from './year/calendar.ts'
 import { differencesIn } from './year/compare.ts'
 import { type Action, DAY, type Price, type Story } from './year/story.ts'
+import { linesOfYear } from './year/year-lines.ts'
 
 const YEAR: Length = { type: 'YEAR', value: 1 }
 const BILLING: Readonly<Record<string, Length>> = { yearly: YEAR, quarterly: { type: 'MONTH', value: 3 } }

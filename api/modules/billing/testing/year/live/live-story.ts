@@ -1,6 +1,6 @@
 // The story of a seed as far as requests give it: what the api does not sell, or would change afterwards, is left out.
-import { storyOf } from './random-story.ts'
-import type { Action, Deal, Kind, Plan, Price, Story } from './story.ts'
+import { storyOf } from '../random-story.ts'
+import type { Action, Deal, Kind, Plan, Price, Story } from '../story.ts'
 
 const BASE_FEE: Price = {
   id: 'base',

@@ -1,11 +1,11 @@
 // What is wrong with a year simulated through the API: against the slow model, and by what holds of any books.
-import { decimal, plain, sum } from '../../../../../shared/decimal.ts'
-import type { ApiHarness } from '../../../../testing/harness.ts'
-import type { Row } from '../../../../testing/wire.ts'
-import { couponNamed } from './bill-year.ts'
+import { decimal, plain, sum } from '../../../../../../shared/decimal.ts'
+import type { ApiHarness } from '../../../../../testing/harness.ts'
+import type { Row } from '../../../../../testing/wire.ts'
+import { expectedYear } from '../slow-model.ts'
+import { DAY, type Story, YEAR_DAYS } from '../story.ts'
+import { couponNamed } from '../year-lines.ts'
 import type { LiveYear } from './live-year.ts'
-import { expectedYear } from './slow-model.ts'
-import { DAY, type Story, YEAR_DAYS } from './story.ts'
 
 const AMOUNTS = ['amount_excluding_tax', 'tax_amount', 'amount_including_tax'] as const
 type Sql = ApiHarness['sql']

@@ -1,8 +1,8 @@
 // What a simulated year sells, made through the api.
-import { succeed } from '../../../../testing/calls.ts'
-import type { TestTenant } from '../../../../testing/harness.ts'
-import { configOf, givenBy } from './bill-year.ts'
-import type { Coupon, Plan, Story } from './story.ts'
+import { succeed } from '../../../../../testing/calls.ts'
+import type { TestTenant } from '../../../../../testing/harness.ts'
+import type { Coupon, Plan, Story } from '../story.ts'
+import { configOf, givenBy } from '../story-terms.ts'
 
 const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
 

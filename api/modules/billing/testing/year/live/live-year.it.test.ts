@@ -1,12 +1,12 @@
 // A simulated year through the api: random customers in the time of test clocks are billed by the code that bills in LIVE, and what
 // they are billed is what the slow model says. One seed again: SEED=7; more of them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
-import { succeed } from '../billed-subscription.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
+import { succeed } from '../../billed-subscription.ts'
+import type { Story } from '../story.ts'
 import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
 import { besideOf, liveStory } from './live-story.ts'
 import { liveYears, usageOfStories } from './live-year.ts'
-import type { Story } from './story.ts'
 
 const ONLY = process.env['SEED']
 const SEEDS = process.env['SEEDS']
@@ -51,6 +51,6 @@ test.each(seeds)('a year of the customers of seed %i is billed as the rules say'
   }
   const { platformId } = tenant.tenant
   faults.push(...(await numberFaults(api.sql, platformId)), ...(await ledgerFaults(api.sql, platformId)))
-  const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live-year`
+  const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live`
   expect(faults.map(fault => `${again} # ${fault}`)).toEqual([])
 })

@@ -1,15 +1,15 @@
 // A year of a random customer through the api, in the time of a test clock: what happens in the story is sent as requests at its
 // time, and the code that bills in LIVE does the rest.
-import { decimal } from '../../../../../shared/decimal.ts'
-import { formatInstant, instantOf } from '../../../../../shared/time.ts'
-import { succeed } from '../../../../testing/calls.ts'
-import type { TestTenant } from '../../../../testing/harness.ts'
-import type { Row } from '../../../../testing/wire.ts'
-import type { UsageReader } from '../../usage/usage-reader.ts'
-import { NO_USAGE } from '../no-usage.ts'
-import { termsOf } from './bill-year.ts'
+import { decimal } from '../../../../../../shared/decimal.ts'
+import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
+import { succeed } from '../../../../../testing/calls.ts'
+import type { TestTenant } from '../../../../../testing/harness.ts'
+import type { Row } from '../../../../../testing/wire.ts'
+import type { UsageReader } from '../../../usage/usage-reader.ts'
+import { NO_USAGE } from '../../no-usage.ts'
+import { type Action, knownAt, type Phase, type Story } from '../story.ts'
+import { termsOf } from '../story-terms.ts'
 import { type Catalog, idIn, makeCatalog, makeCoupon } from './live-catalog.ts'
-import { type Action, knownAt, type Phase, type Story } from './story.ts'
 
 export type LiveYear = {
   readonly story: Story

@@ -1,0 +1,87 @@
+// What billing is given of a story: what is known at a moment, as it would be read from the database.
+import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
+import type { BillingInputs, ScheduleInput } from '../../terms/billing-inputs.ts'
+import { exampleInputs } from '../example-inputs.ts'
+import type { Coupon, Known, Phase, Story } from './story.ts'
+import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
+
+export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known): BillingInputs {
+  const prices = story.plans.flatMap(({ prices: own }) => own)
+  const base = exampleInputs({ start: timeText(story.start), items: [] })
+  const [product] = exampleInputs({ start: timeText(story.start), items: [{ bands: [] }] }).product_items
+  if (!product) throw new Error('an example has an item')
+  const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
+  const product_items = prices.map(({ id, kind }) => ({
+    ...product,
+    id: `item ${id}`,
+    model_type: MODELS[kind],
+    meter_value_calculation_id: kind === 'USAGE' ? 'calc' : null,
+  }))
+  return {
+    ...base,
+    customer: { ...base.customer, timezone: story.zone },
+    subscription: {
+      ...base.subscription,
+      billing_period: story.billing,
+      billing_time: story.calendar ? 'CALENDAR' : 'EXACT',
+      inactive_periods: [
+        ...pauses.map(({ start, end }) => ({
+          type: 'PAUSE' as const,
+          start_at: timeText(start),
+          end_at: timeText(end),
+        })),
+        ...(cancel
+          ? [{ type: 'CANCEL' as const, start_at: timeText(cancel.at), refund_advance_charges: cancel.refund }]
+          : []),
+      ],
+    },
+    schedules: phases.map(scheduleOf),
+    pricings: story.plans.map(plan => ({
+      id: `pricing ${plan.id}`,
+      pricing_plan_version_id: plan.id,
+      name: plan.id,
+      display_order: null,
+      items: plan.prices.map(price => ({
+        id: `priced ${price.id}`,
+        product_item_ids: [`item ${price.id}`],
+        configs: [configOf(price)],
+      })),
+    })),
+    product_items,
+    seats: prices
+      .filter(({ kind }) => kind === 'SEATS')
+      .flatMap(({ id }) =>
+        seats.map(({ start, end }) => ({
+          product_item_id: `item ${id}`,
+          start_at: timeText(start),
+          end_at: end === null ? null : timeText(end),
+        })),
+      ),
+  }
+}
+
+const scheduleOf = (phase: Phase): ScheduleInput => ({
+  id: phase.id,
+  pricing_plan_id: 'plan',
+  pricing_plan_version_id: phase.plan.id,
+  start_at: timeText(phase.start),
+  end_at: phase.end === null ? null : timeText(phase.end),
+  pricing_currency: 'EUR',
+  billing_period: null,
+  ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
+  ...(phase.deal.coupons.length === 0 ? {} : { coupons: phase.deal.coupons.map(couponOf) }),
+  ...(phase.refund ? { refund_advance_charges: true as const } : {}),
+  ...(phase.trial ? { trial: true as const } : {}),
+  ...(phase.realign ? { realign: true } : {}),
+})
+
+const couponOf = (coupon: Coupon): AppliedCoupon => ({
+  coupon_id: coupon.id,
+  coupon_name: coupon.id,
+  promotion_code_id: null,
+  promotion_code: null,
+  ...givenBy(coupon),
+  meter_value_reference: null,
+  limited_to: coupon.price === null ? null : { product_item_ids: [`item ${coupon.price}`] },
+  start_at: null,
+})
