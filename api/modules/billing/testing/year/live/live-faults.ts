@@ -18,12 +18,12 @@ const subscriptionsOf = (years: Years): string[] => years.map(({ subscriptionId 
 const OF_THEM = `(i.pricing_plan_subscription_id = any($1) or i.id in (
   select p.combined_into_id from invoices p where p.pricing_plan_subscription_id = any($1)))`
 
-/** FINAL invoices of the year, in the order in which they became that, each with its lines. */
+/** FINAL invoices of the year without credit notes, in the order in which they became that, each with its lines. */
 async function finalInvoices(sql: Sql, years: Years): Promise<Invoice[]> {
   const ids = subscriptionsOf(years)
   const invoices = await sql(
     `select id, invoice_number, updated_to_final_at::text as final, ${AMOUNTS.join('::text, ')}::text, wallet_amount::text
-     from invoices i where ${OF_THEM} and status = 'FINAL' order by updated_to_final_at, period_start`,
+     from invoices i where ${OF_THEM} and status = 'FINAL' and type <> 'CREDIT' order by updated_to_final_at, period_start`,
     [ids],
   )
   const lines = await sql(
@@ -31,7 +31,7 @@ async function finalInvoices(sql: Sql, years: Years): Promise<Invoice[]> {
        (extract(epoch from l.service_start) * 1000)::bigint::text as start, (extract(epoch from l.service_end) * 1000)::bigint::text as end,
        l.amount_excluding_tax::text, l.tax_amount::text, l.amount_including_tax::text
      from invoice_lines l join invoices i on i.platform_id = l.platform_id and i.environment = l.environment and i.id = l.invoice_id
-     where ${OF_THEM} and i.status = 'FINAL'`,
+     where ${OF_THEM} and i.status = 'FINAL' and i.type <> 'CREDIT'`,
     [ids],
   )
   return invoices.map(invoice => ({ ...invoice, lines: lines.filter(line => line['invoice_id'] === invoice['id']) }))
@@ -64,25 +64,30 @@ function billedOtherwise(invoices: readonly Invoice[], years: Years): string[] {
       const key = keyOf(line, years)
       if (cents(line) !== 0) found.set(key, (found.get(key) ?? 0) + cents(line))
     }
-    return found.size === 0 ? [] : [listed(found)]
+    return found.size === 0 ? [] : [found]
   })
-  const should = documentsOf(years.map(({ story }) => story)).flatMap(lines =>
-    lines.size === 0 ? [] : [listed(lines)],
-  )
+  const should = documentsOf(years.map(({ story }) => story)).filter(({ size }) => size > 0)
   // Those that became FINAL at one moment have no order.
-  const [missing, more] = [without(should, is), without(is, should)]
-  return [...missing.map(own => `no invoice of ${own}`), ...more.map(own => `an invoice of ${own}`)]
+  const more = [...is]
+  const missing = should
+    .toSorted((a, b) => open(a) - open(b))
+    .filter(lines => {
+      const place = more.findIndex(found => agree(lines, found))
+      if (place >= 0) more.splice(place, 1)
+      return place < 0
+    })
+  return [...missing.map(own => `no invoice of ${listed(own)}`), ...more.map(own => `an invoice of ${listed(own)}`)]
 }
 
-/** What is in the first list more often than in the second. */
-function without(all: readonly string[], others: readonly string[]): string[] {
-  const left = [...others]
-  return all.filter(each => {
-    const place = left.indexOf(each)
-    if (place >= 0) left.splice(place, 1)
-    return place < 0
+/** How many lines the rules leave open. */
+const open = (lines: ReadonlyMap<string, number>): number => [...lines.values()].filter(Number.isNaN).length
+
+/** Whether they are the same, as far as the rules say. */
+const agree = (should: ReadonlyMap<string, number>, is: ReadonlyMap<string, number>): boolean =>
+  [...new Set([...should.keys(), ...is.keys()])].every(key => {
+    const wanted = should.get(key) ?? 0
+    return Number.isNaN(wanted) || wanted === (is.get(key) ?? 0)
   })
-}
 
 /** By the rules, the lines of each invoice: what several subscriptions are charged in one is charged when their periods end together. */
 function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {

@@ -1,10 +1,12 @@
 // A simulated year through the api: random customers in the time of test clocks are billed by the code that bills in LIVE, and what
-// they are billed is what the slow model says. One seed again: SEED=7; more of them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
+// they are billed is what the slow model says, and so is what they pay. One seed again: SEED=7; more of them: SEEDS=50, or from the
+// hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
 import { succeed } from '../../billed-subscription.ts'
 import type { Story } from '../story.ts'
 import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
+import { LivePayments, type PayingCustomer } from './live-payments.ts'
 import { besideOf, liveStory } from './live-story.ts'
 import { liveYears, usageOfStories } from './live-year.ts'
 
@@ -46,11 +48,19 @@ test.each(seeds)('a year of the customers of seed %i is billed as the rules say'
   const faults: string[] = []
   for (let place = 0; place < CUSTOMERS; place += 1) {
     const own = storiesOf(seed, place)
-    const years = await liveYears(tenant, own, { stories, until: endOfYears(own) })
-    faults.push(...(await faultsOfYears(api.sql, years)).map(fault => `customer ${place}: ${fault}`))
+    const payments: LivePayments[] = []
+    const beside = (of: PayingCustomer): LivePayments => {
+      const made = new LivePayments(tenant, seed * CUSTOMERS + place, of)
+      payments.push(made)
+      return made
+    }
+    const years = await liveYears(tenant, own, { stories, until: endOfYears(own), beside })
+    const found = await faultsOfYears(api.sql, years)
+    for (const each of payments) found.push(...(await each.faultsAfter(api.sql)))
+    faults.push(...found.map(fault => `customer ${place}: ${fault}`))
   }
   const { platformId } = tenant.tenant
   faults.push(...(await numberFaults(api.sql, platformId)), ...(await ledgerFaults(api.sql, platformId)))
-  const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live`
+  const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live/live-year`
   expect(faults.map(fault => `${again} # ${fault}`)).toEqual([])
 })
