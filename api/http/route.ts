@@ -12,12 +12,16 @@ import {
   type Uow,
 } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
+import { once } from '../../shared/memory/once.ts'
+import { inTurns } from '../../shared/process/in-turns.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { inTimeOfRequest } from '../test-clock/request-time.ts'
 import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
 import type { AccessDeps, Caller } from './authenticate.ts'
 import { boundLargeBodies } from './body/large-body.ts'
+import { sendInParts } from './body/send-in-parts.ts'
 import { emptyForAbsent } from './body/validation.ts'
+import { partsWriter } from './body/write-in-parts.ts'
 import { authenticateFirst, callerOf } from './caller.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
 import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency/idempotency.ts'
@@ -170,9 +174,13 @@ export function actionRoute<
   spec: Shapes<P, Q, B> & {
     method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
     status: 200 | 201
+    /** Names of members of the answer, each an object or a list of objects, that may have megabytes: they are written part by part. */
+    large?: readonly string[]
     handle: (context: ActionContext, input: Input<P, Q, B>, reply: FastifyReply) => Promise<unknown>
   },
 ): void {
+  const { large } = spec
+  const inParts = large && once(() => partsWriter(spec.response, new Set(large)))
   app.route({
     ...declaration(deps, spec, spec.status),
     handler: async (request, reply) => {
@@ -183,7 +191,9 @@ export function actionRoute<
         )
       const keyed = await answerOnce(deps, { request, caller, ...spec }, run)
       if (keyed) return await send(reply, keyed)
-      return await reply.status(spec.status).send(await run(actorOf(caller, request, null)))
+      const answer = await run(actorOf(caller, request, null))
+      reply.status(spec.status)
+      return inParts ? await sendInParts(reply, await inTurns(inParts()(answer))) : await reply.send(answer)
     },
   })
 }

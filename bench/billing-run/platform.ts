@@ -39,7 +39,10 @@ export const PROPERTY = 'kind'
 export const KINDS = 5
 
 /** Of the ten: six sums of everything, two of one kind, a highest value and a number of different kinds. */
-async function makeItems(call: Call): Promise<{ productId: string; itemIds: string[]; items: object[] }> {
+async function makeItems(
+  call: Call,
+  price: object,
+): Promise<{ productId: string; itemIds: string[]; items: object[] }> {
   const active = { status: 'ACTIVE' }
   const property = await call('POST', 'meter-properties', {
     reference: PROPERTY,
@@ -82,6 +85,7 @@ async function makeItems(call: Call): Promise<{ productId: string; itemIds: stri
         pricing_type: place === 0 ? 'TIERED' : 'FLAT',
         bands: place === 0 ? TIERS : FLAT,
         ...(meter === 3 ? { conditions } : {}),
+        ...price,
       }
       items.push({ product_item_ids: [item.id], configs: [config] })
       itemIds.push(item.id)
@@ -97,15 +101,17 @@ type Further = {
   readonly subscription?: object
   /** With seats, discounts and a minimum. */
   readonly rich?: boolean
+  /** What else every price says. */
+  readonly price?: object
 }
 
 /** The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. */
 export async function makeTemplate(
   call: Call,
   startAt: string,
-  { schedule = async () => ({}), subscription: terms = {}, rich = false }: Further = {},
+  { schedule = async () => ({}), subscription: terms = {}, rich = false, price = {} }: Further = {},
 ): Promise<string> {
-  const { productId, itemIds, items } = await makeItems(call)
+  const { productId, itemIds, items } = await makeItems(call, price)
   const seats = rich ? await makeSeatItem(call, productId) : null
   const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
   const version = await call('POST', 'pricing-plan-versions', { pricing_plan_id: plan.id })

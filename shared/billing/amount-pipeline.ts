@@ -4,6 +4,7 @@
 // file.
 import { type Decimal, sum, ZERO } from '../decimal.ts'
 import { type Amount, addMoney, allocate, amount, type Money, negateMoney, roundToTotal, toMoney } from '../money.ts'
+import { inOneGo, type PausingWork } from '../pausing-work.ts'
 import { type Fraction, fraction, isWhole, timesFraction } from './fraction.ts'
 import { TAX_CATEGORIES, type TaxCategory, type TaxDecided, type TaxNote, taxOfCategory } from './tax/tax.ts'
 
@@ -111,7 +112,7 @@ function spread(input: AmountInput, exact: readonly Decimal[], total: Money): re
   return input.rounding === 'DEFAULT' ? roundToTotal(exact, total) : exact.map(value => amount(value, input.currency))
 }
 
-function pricedLines(of: CategoryInput, figures: Figures): PricedLine[] {
+function* pricedLines(of: CategoryInput, figures: Figures): PausingWork<PricedLine[]> {
   const { input, category, lines, firstSummary } = of
   const { taxableShare } = taxOfCategory(input.tax, category)
   const given = lines.map(line => line.quantity)
@@ -124,13 +125,16 @@ function pricedLines(of: CategoryInput, figures: Figures): PricedLine[] {
         figures.net,
       )
     : given.map(net => amount(net, input.currency))
+  yield
   const exactTaxes = nets.map(net => timesFraction(net.quantity, figures.rate))
   const addedTaxes = including ? [] : spread(input, exactTaxes, figures.tax)
+  yield
   const bases = spread(
     input,
     nets.map(net => timesFraction(net.quantity, taxableShare)),
     figures.taxableBase,
   )
+  yield
   const exact = (quantity: Decimal): Amount => amount(quantity, input.currency)
   return lines.map((line, index) => {
     const net = nets[index]?.quantity ?? ZERO
@@ -176,9 +180,9 @@ function summariesOf({ input, category }: CategoryInput, figures: Figures): TaxS
   return [taxed, { ...rest, rates: [], notes: restNotes }]
 }
 
-function priceCategory(of: CategoryInput): CategoryAmounts {
+function* priceCategory(of: CategoryInput): PausingWork<CategoryAmounts> {
   const figures = figuresOf(of)
-  return { summaries: summariesOf(of, figures), lines: pricedLines(of, figures) }
+  return { summaries: summariesOf(of, figures), lines: yield* pricedLines(of, figures) }
 }
 
 /**
@@ -224,8 +228,12 @@ function mirror(amounts: InvoiceAmounts): InvoiceAmounts {
  * Rounds and taxes an invoice. Returns lines in the order given, and one summary per category and rate. In DEFAULT mode
  * lines sum to their summaries; in both modes summaries sum to the totals.
  */
-export function computeAmounts(input: AmountInput): InvoiceAmounts {
+export const computeAmounts = (input: AmountInput): InvoiceAmounts => inOneGo(computingAmounts(input))
+
+/** The same, with pauses. */
+export function* computingAmounts(input: AmountInput): PausingWork<InvoiceAmounts> {
   const lines = roundLines(input)
+  yield
   const used = TAX_CATEGORIES.filter(category => lines.some(line => line.taxCategory === category))
   const groups = used.map(category => lines.filter(line => line.taxCategory === category))
   const printed = printedTotals(input, groups)
@@ -235,7 +243,13 @@ export function computeAmounts(input: AmountInput): InvoiceAmounts {
     const group = groups[index] ?? []
     const total = printed[index]
     if (!total) throw new Error(`no total for ${category}`)
-    const amounts = priceCategory({ input, category, lines: group, printed: total, firstSummary: summaries.length })
+    const amounts = yield* priceCategory({
+      input,
+      category,
+      lines: group,
+      printed: total,
+      firstSummary: summaries.length,
+    })
     summaries.push(...amounts.summaries)
     for (const [place, line] of group.entries()) {
       const result = amounts.lines[place]

@@ -1,10 +1,19 @@
 // Long computations in a process that answers requests.
+import type { PausingWork } from '../pausing-work.ts'
 
-/** The result of `work`. Whenever it pauses, whatever else waits in the process gets its turn. */
-export async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
-  for (;;) {
+/** Others may wait so long, and for what is done between two pauses. */
+const TURN_MS = 10
+
+/** Resolves when whatever else waits in the process has had a turn. */
+export const othersTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** The result of `work`. When it pauses after its turn is over, whatever else waits in the process gets one. */
+export async function inTurns<T>(work: PausingWork<T>, now: () => number = () => performance.now()): Promise<T> {
+  for (let end = now() + TURN_MS; ; ) {
     const { done, value } = work.next()
     if (done) return value
-    await new Promise(resolve => setImmediate(resolve))
+    if (now() < end) continue
+    await othersTurn()
+    end = now() + TURN_MS
   }
 }

@@ -1,21 +1,12 @@
 // The routes of billing itself; the routes of invoices belong to the invoices module.
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
 import { actionRoute, type RouteDeps } from '../../http/route.ts'
 import { engineOf, withTaxAnswers } from '../invoices/tax/answers/with-answers.ts'
 import { isOfTemplate, PreviewBody, previewed } from './preview/preview-body.ts'
 import { previewInvoices } from './preview/preview-invoices.ts'
-import { InvoicePreview } from './preview/preview-shape.ts'
+import { LARGE_MEMBERS, PreviewAnswer } from './preview/preview-shape.ts'
 import { previewTemplate } from './preview/preview-template.ts'
 import type { BillingDeps } from './run/compute-invoice.ts'
-
-const PreviewAnswer = Type.Object({
-  invoice: InvoicePreview,
-  first_invoice: InvoicePreview,
-  invoice_infos: Type.Array(
-    Type.Object({ pricing_plan_schedule_id: Type.String(), invoices: Type.Array(InvoicePreview) }),
-  ),
-})
 
 /** Registers the preview of a subscription's invoices. */
 export function billingRoutes(app: FastifyInstance, deps: RouteDeps & BillingDeps): void {
@@ -29,6 +20,7 @@ export function billingRoutes(app: FastifyInstance, deps: RouteDeps & BillingDep
     status: 200,
     body: PreviewBody,
     response: PreviewAnswer,
+    large: LARGE_MEMBERS,
     handle: ({ tenant }, { body }) => {
       const of = previewed(body)
       return isOfTemplate(of)

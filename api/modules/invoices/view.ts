@@ -2,11 +2,12 @@
 import { localDateOf } from '../../../shared/billing/local-days.ts'
 import { plain } from '../../../shared/decimal.ts'
 import { amount, moneyView, toMoney } from '../../../shared/money.ts'
+import { inOneGo, type PausingWork } from '../../../shared/pausing-work.ts'
 import type { Instant } from '../../../shared/time.ts'
 import { couponsOf } from './clauses/coupons-of.ts'
 import { zoneNamed } from './document/invoice-dates.ts'
 import { isAnswered } from './document/tax/engine-question.ts'
-import { withTaxes } from './document/tax/shown-taxes.ts'
+import { showingTaxes, withTaxes } from './document/tax/shown-taxes.ts'
 import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
@@ -102,12 +103,16 @@ const shownOf = new WeakMap<Content['periods'], Whole>()
  * The periods with everything that they show besides what is stored. Of the same content they are the same object: a change of an
  * invoice is stored by what differs between two views of it, and what both share is neither written out nor compared.
  */
-export function wholePeriods(content: Whole): Content['periods'] {
+export const wholePeriods = (content: Whole): Content['periods'] => inOneGo(showingPeriods(content))
+
+/** The same, with pauses. */
+export function* showingPeriods(content: Whole): PausingWork<Content['periods']> {
   const { periods, tax_categories, processing_only_customers } = content
   const known = shownOf.get(periods)
   if (known?.tax_categories === tax_categories && known.processing_only_customers === processing_only_customers)
     return known.periods
-  const made = shownPeriods({ ...content, periods: withTaxes(content) })
+  const taxed = yield* showingTaxes(content)
+  const made = yield* shownPeriods({ ...content, periods: taxed })
   const others = processing_only_customers ? { processing_only_customers } : {}
   shownOf.set(periods, { periods: made, tax_categories, ...others })
   return made

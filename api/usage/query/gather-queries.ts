@@ -1,6 +1,7 @@
 // Queries that arise one by one, sent together: all that arise before the process turns to something else go to ClickHouse at once. So
 // billing a subscription, or a hundred, reads each figure where it needs it, and costs one statement.
 import { AppError } from '../../../shared/errors.ts'
+import { othersTurn } from '../../../shared/process/in-turns.ts'
 import { type ClickHouseClient, isTooLong } from '../../../shared/usage/clickhouse.ts'
 import { isUnreachable } from '../answered.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
@@ -8,6 +9,8 @@ import { type Answer, queryUsages } from './query-usages.ts'
 
 /** Names of customers, each on a meter and in a time, that one statement reads. */
 const PLACES_MAX = 10_000
+/** What is made of so many answers takes some tens of milliseconds; then others get a turn. */
+const ANSWERS_A_TURN = 1_000
 
 type Waiting = {
   readonly query: UsageQuery
@@ -33,6 +36,7 @@ export function gatherQueries(
     try {
       const answers = await query(part.map(({ query }) => query))
       for (const [place, { resolve, reject }] of part.entries()) {
+        if (part.length > ANSWERS_A_TURN && place % ANSWERS_A_TURN === 0) await othersTurn()
         const found = answers[place] ?? []
         if (found instanceof AppError) reject(found)
         else resolve(found)

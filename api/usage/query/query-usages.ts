@@ -3,6 +3,7 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { decimal } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { othersTurn } from '../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
@@ -97,6 +98,7 @@ type Reader = {
 async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<PlannedQuery, Answer>> {
   const { raw, now } = reader
   const known: Known = { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined }
+  await turnBefore(plan)
   const first =
     (await readEvents(reader, plan)) ?? (await readSmall(reader, plan, known)) ?? (await read(reader, plan, known))
   const unsettled = raw ? new Set<Bin>() : unsettledBins(first)
@@ -108,6 +110,14 @@ async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<Plann
   const second = await read(reader, again, { raw, recentFrom: Number.POSITIVE_INFINITY, staleOf }, false)
   const settled = { ...first, plan: about(plan, bin => !unsettled.has(bin)) }
   return new Map([...(await answersOf(reader, settled)), ...(await answersOf(reader, second))])
+}
+
+/** Each step of so many takes some tens of milliseconds. */
+const MANY_QUERIES = 1_000
+
+/** Others get a turn before a step that takes long. */
+async function turnBefore({ queries }: QueryPlan): Promise<void> {
+  if (queries.length > MANY_QUERIES) await othersTurn()
 }
 
 const about = (plan: QueryPlan, holds: (bin: Bin) => boolean): QueryPlan => ({
@@ -128,43 +138,47 @@ const large = createLargeNames()
 const eventful = createLargeNames()
 
 /** Whether these bins have more names on meters than are read as they lie. */
-function hasManyPlaces({ bins }: QueryPlan): boolean {
+const hasManyPlaces = ({ bins }: QueryPlan): boolean => placesOf(bins).size > SMALL_PLACES_MAX
+
+/** The names on meters of these bins, as far as it takes to know that they are many. */
+function placesOf(bins: readonly Bin[]): Set<string> {
   const places = new Set<string>()
   for (const { customerKeys, meterReference } of bins) {
     for (const customerKey of customerKeys) places.add(placeKey(customerKey, meterReference))
-    if (places.size > SMALL_PLACES_MAX) return true
+    if (places.size > SMALL_PLACES_MAX) break
   }
-  return false
+  return places
 }
 
 /** The same as `read`, from single events; null where they are more than a few, which is remembered for a while. */
 async function readEvents(reader: Reader, plan: QueryPlan): Promise<Read | null> {
   if (reader.source !== undefined || hasManyPlaces(plan)) return null
-  const pieces = piecesOf(plan, { raw: true, recentFrom: reader.now, staleOf: () => undefined })
-  return await readLines(reader, { plan, pieces, known: eventful, limit: FEW_EVENTS })
+  const raw: Known = { raw: true, recentFrom: reader.now, staleOf: () => undefined }
+  return await readLines(reader, { plan, pieces: () => piecesOf(plan, raw), known: eventful, limit: FEW_EVENTS })
 }
 
 /** The same as `read`, from roll-ups and single events as they lie; null where they are too many, which is remembered for a while. */
 async function readSmall(reader: Reader, plan: QueryPlan, known: Known): Promise<Read | null> {
   if (reader.raw || reader.source === 'ROLLED' || hasManyPlaces(plan)) return null
-  return await readLines(reader, { plan, pieces: piecesOf(plan, known), known: large })
+  return await readLines(reader, { plan, pieces: () => piecesOf(plan, known), known: large })
 }
 
 async function readLines(
   { client, tenant, upTo, now }: Reader,
   of: {
     readonly plan: QueryPlan
-    readonly pieces: readonly Piece[]
+    readonly pieces: () => readonly Piece[]
     readonly known: LargeNames
     readonly limit?: number
   },
 ): Promise<Read | null> {
-  const { plan, pieces, known, limit } = of
+  const { plan, known, limit } = of
   const { queries, bins } = plan
-  const places = new Set(pieces.map(({ place }) => place.key))
-  const names = [...places].map(place => `${tenant.platformId} ${tenant.environment} ${place}`)
+  const names = [...placesOf(bins)].map(place => `${tenant.platformId} ${tenant.environment} ${place}`)
   const length = lengthOf(bins)
   if (known.hasAny(names, length, now)) return null
+  const pieces = of.pieces()
+  await turnBefore(plan)
   const { sql, params } = smallStatement({
     tenant,
     queries,
@@ -196,6 +210,7 @@ const lengthOf = (bins: readonly Bin[]): number =>
 async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !reader.raw): Promise<Read> {
   const { client, tenant, upTo, now } = reader
   const pieces = piecesOf(plan, known)
+  await turnBefore(plan)
   const { sql, params } = usageStatement({
     tenant,
     queries: plan.queries,
@@ -209,6 +224,7 @@ async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !re
 }
 
 async function answersOf(reader: Reader, found: Read): Promise<Map<PlannedQuery, Answer>> {
+  await turnBefore(found.plan)
   const answers = new Map<PlannedQuery, Answer>()
   for (const [planned, figures] of figuresOf(found)) {
     const quantities = figures ?? (await distinctExactly(reader, planned, found))

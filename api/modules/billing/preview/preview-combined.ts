@@ -4,6 +4,7 @@ import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
+import { inTurns } from '../../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
@@ -12,7 +13,7 @@ import { isOpenEnded, UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { hasLines } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
-import { priceInvoice } from '../pricing/price-invoice.ts'
+import { pricingInvoice } from '../pricing/price-invoice.ts'
 import { COMBINED_BILLING, type Joinable, joinIssues } from '../run/combined/issue-together.ts'
 import { combinedAt, sameDocument } from '../run/combined/match.ts'
 import { siblingsOf } from '../run/combined/siblings.ts'
@@ -53,9 +54,9 @@ export async function combinedPreview(
   const chosen = [...states.values()].flatMap(each => sameTime(each, choice.window.cutoffAt, place))
   if (chosen.length < 2) return null
   // In the order in which a run prices them: what wallets pay of one is not there for the next.
-  const parts = (await readPreviews(deps, tenant, chosen))
-    .map(partOf)
-    .filter(({ columns }) => hasLines(columns.content))
+  const priced: Part[] = []
+  for (const read of await readPreviews(deps, tenant, chosen)) priced.push(await partOf(read))
+  const parts = priced.filter(({ columns }) => hasLines(columns.content))
   const own = parts.find(each => each.inputs.subscription.id === inputs.subscription.id)
   if (!own) return null
   const [first, ...others] = parts
@@ -112,10 +113,10 @@ type Part = Joinable & {
   readonly funds: PreviewState['funds']
 }
 
-function partOf(read: ReadPreview): Part {
+async function partOf(read: ReadPreview): Promise<Part> {
   const { inputs, funds } = read.state
   const request = previewRequest(read)
-  const { columns } = priceInvoice(inputs, request)
+  const { columns } = await inTurns(pricingInvoice(inputs, request))
   const stored = invoiceIdOf(read)
   // One that is not stored needs a name of its own for the funds alone.
   const id = idOf('invo', stored ?? `invo_${inputs.subscription.id}`)

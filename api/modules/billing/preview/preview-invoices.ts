@@ -6,6 +6,7 @@ import { keepingPlans } from '../../../../shared/database/kept-plans.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
+import { inTurns, othersTurn } from '../../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { openUntil } from '../../invoices/changes/grace.ts'
@@ -13,6 +14,7 @@ import { missing } from '../../invoices/document/load-parties.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
+import { showingPeriods } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { PricedInvoice } from '../pricing/price-invoice.ts'
@@ -31,7 +33,7 @@ import {
   invoiceIdOf,
   loadPreviewStates,
   type PreviewState,
-  pricePreview,
+  pricingPreview,
   readPreviews,
 } from './price-previews.ts'
 import { type InvoicePreview, unsavedView } from './unsaved-view.ts'
@@ -92,7 +94,12 @@ export async function previewsOf(
       priced.map(({ invoice }) => invoice.columns.content),
       localDateOf(now, zoneOfParties(inputs)),
     )
-  const all = priced.map(({ choice, invoice }) => ({ choice, view: previewView(inputs, invoice, { tenant, now }) }))
+  const all: { readonly choice: PreviewWindow; readonly view: InvoicePreview }[] = []
+  for (const { choice, invoice } of priced) {
+    // What the view shows of its periods is then known.
+    await inTurns(showingPeriods(invoice.columns.content))
+    all.push({ choice, view: previewView(inputs, invoice, { tenant, now }) })
+  }
   const [first] = all
   if (!first) {
     throw new AppError(
@@ -122,6 +129,8 @@ async function pricePreviews(
 ): Promise<PricedPreview[]> {
   const { inputs, rows, funds } = state
   const chosen = previewWindows({ inputs, terms: resolveTerms(inputs), rows, from, perSchedule })
+  // Charges of a year by the day were made, and what is read for them is many questions.
+  await othersTurn()
   const read = await readPreviews(
     deps,
     tenant,
@@ -130,14 +139,16 @@ async function pricePreviews(
   // One after the other: what wallets pay of one invoice is not available to later ones, and a discount of an amount is
   // deducted once.
   const deducted: Deducted[] = []
-  return read.map(each => {
+  const priced: PricedPreview[] = []
+  for (const each of read) {
     const { choice } = each
-    const invoice = pricePreview(each, deducted)
+    const invoice = await inTurns(pricingPreview(each, deducted))
     const invoiceId = invoiceIdOf(each) ?? keyOfWindow(choice.window)
     funds.take({ ...fundsOf(each), invoiceId }, invoice.columns.content)
     deducted.push(...deductedIn(invoiceId, invoice.lines))
-    return { choice, invoice }
-  })
+    priced.push({ choice, invoice })
+  }
+  return priced
 }
 
 /** An invoice of these inputs that is not saved. */

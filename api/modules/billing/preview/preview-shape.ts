@@ -1,4 +1,4 @@
-// The wire shape of an invoice that does not exist yet.
+// The wire shapes of a preview: invoices that do not exist yet.
 import Type from 'typebox'
 import { Optional } from '../../../resource/shapes.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
@@ -13,3 +13,14 @@ const customer = Type.Object(
 )
 const fields = { ...previewed, customer_id: Optional(previewed.customer_id), customer }
 export const InvoicePreview = Type.Object(fields, { title: 'InvoicePreview' })
+
+export const PreviewAnswer = Type.Object({
+  invoice: InvoicePreview,
+  first_invoice: InvoicePreview,
+  invoice_infos: Type.Array(
+    Type.Object({ pricing_plan_schedule_id: Type.String(), invoices: Type.Array(InvoicePreview) }),
+  ),
+})
+
+/** Of its members, those that have thousands of lines where a year is priced by the day. */
+export const LARGE_MEMBERS = ['invoice', 'first_invoice', 'invoice_infos', 'invoices', 'periods', 'groups', 'lines']

@@ -1,6 +1,7 @@
 // Prices invoices that subscriptions will have, one subscription or many: their inputs in a few statements, their usage in one query.
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
+import type { PausingWork } from '../../../../shared/pausing-work.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { readFunds } from '../../invoices/settlement/funds.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
@@ -9,7 +10,7 @@ import { findLateCharges } from '../late/late-charges.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
-import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
+import { type PricedInvoice, pricingInvoice } from '../pricing/price-invoice.ts'
 import { loadAdvanceCharges } from '../refunds/load-refunds.ts'
 import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
@@ -94,8 +95,8 @@ export async function readPreviews<T extends ChosenPreview>(
  * The invoice, as if no other were to be paid before it. `deducted`: what discounts take off on the previewed invoices before
  * it.
  */
-export const pricePreview = (read: ReadPreview, deducted: readonly Deducted[] = []): PricedInvoice =>
-  priceInvoice(read.state.inputs, previewRequest(read, deducted))
+export const pricingPreview = (read: ReadPreview, deducted: readonly Deducted[] = []): PausingWork<PricedInvoice> =>
+  pricingInvoice(read.state.inputs, previewRequest(read, deducted))
 
 /** What it is priced from. */
 export function previewRequest(read: ReadPreview, deducted: readonly Deducted[] = []): InvoiceRequest {

@@ -1,14 +1,15 @@
 // From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
 import { plain } from '../../../../shared/decimal.ts'
+import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import type { ChargeGrant } from '../../invoices/charge-grants.ts'
 import {
   type BesideLines,
-  buildDocument,
+  buildingDocument,
   type DocumentAmounts,
-  documentAmounts,
+  documentingAmounts,
   documentLines,
 } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
@@ -51,9 +52,13 @@ export type PricedInvoice = {
 }
 
 /** Prices the invoice of one window. Throws INVALID_OPERATION when a price or a currency cannot be billed. */
-export function priceInvoice(inputs: BillingInputs, request: InvoiceRequest): PricedInvoice {
-  const part = priceBeforeDocument(inputs, request)
-  const document = buildDocument(part.draft, part.amounts, part.beside)
+export const priceInvoice = (inputs: BillingInputs, request: InvoiceRequest): PricedInvoice =>
+  inOneGo(pricingInvoice(inputs, request))
+
+/** The same, with pauses: of an invoice of thousands of lines. */
+export function* pricingInvoice(inputs: BillingInputs, request: InvoiceRequest): PausingWork<PricedInvoice> {
+  const part = yield* pricingBeforeDocument(inputs, request)
+  const document = yield* buildingDocument(part.draft, part.amounts, part.beside)
   return {
     columns: { ...document.columns, ...part.period },
     lines: document.lines,
@@ -103,21 +108,30 @@ export type InvoiceBeforeDocument = {
 }
 
 /** The same as `priceInvoice`, up to the document. */
-export function priceBeforeDocument(inputs: BillingInputs, request: InvoiceRequest): InvoiceBeforeDocument {
-  const priced = priceParts(inputs, request)
+export const priceBeforeDocument = (inputs: BillingInputs, request: InvoiceRequest): InvoiceBeforeDocument =>
+  inOneGo(pricingBeforeDocument(inputs, request))
+
+function* pricingBeforeDocument(inputs: BillingInputs, request: InvoiceRequest): PausingWork<InvoiceBeforeDocument> {
+  const priced = yield* pricingParts(inputs, request)
   const { rated, draft, amounts } = priced
   const parts = partsIn(inputs, request, priced)
   const shared = { parts, show: amounts.show }
+  const subLines = yield* mapPausing(
+    rated.onInvoice,
+    each => [each.charge.key, subLinesOf(inputs, each, shared)] as const,
+  )
+  const counted = countedCharges(rated.all, { printed: amounts.printed, nets: priced.nets }, parts)
+  yield
   return {
     draft,
     amounts,
     beside: {
-      subLines: new Map(rated.onInvoice.map(each => [each.charge.key, subLinesOf(inputs, each, shared)])),
+      subLines: new Map(subLines),
       customers: parts && customersOnLines(inputs, rated.onInvoice, parts),
     },
     period: periodColumns(request.window, rated.charges),
     grants: grantsOfCharges(inputs, request, { rated: rated.all, printed: amounts.printed }),
-    counted: countedCharges(rated.all, { printed: amounts.printed, nets: priced.nets }, parts),
+    counted,
     rated: rated.all,
   }
 }
@@ -137,7 +151,10 @@ function partsIn(inputs: BillingInputs, request: InvoiceRequest, { rated, amount
 export type PriceParts = AfterClauses & { readonly rated: RatedInvoice; readonly amounts: DocumentAmounts }
 
 /** The same steps as in `priceInvoice`, with their intermediate results. */
-export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceParts {
+export const priceParts = (inputs: BillingInputs, given: InvoiceRequest): PriceParts =>
+  inOneGo(pricingParts(inputs, given))
+
+function* pricingParts(inputs: BillingInputs, given: InvoiceRequest): PausingWork<PriceParts> {
   const { terms, window, billed, bought, late = [] } = given
   const charges = bought ?? chargesOf(terms, window, billed)
   const { usage, findings: unpriced } = given.mayLackRates
@@ -147,7 +164,8 @@ export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceP
   const dates = datesOf(inputs, request, [...charges, ...late.map(({ charge }) => charge)])
   const exchangeOf = exchangesOn(inputs, { day: dates.day, zone: zoneOfParties(inputs) })
   const own = charges.map(charge => withExchange(charge, exchangeOf))
-  const rated = rateCharges(inputs, request, own)
+  yield
+  const rated = yield* rateCharges(inputs, request, own)
   const used = rated.onInvoice.flatMap(({ charge }) => (charge.late || !charge.exchange ? [] : charge.exchange))
   const findings = [
     ...unpriced,
@@ -155,9 +173,11 @@ export function priceParts(inputs: BillingInputs, given: InvoiceRequest): PriceP
     ...staleRates(used, { day: dates.day, zone: zoneOfParties(inputs) }),
     ...staleUsageRates(rated.all.flatMap(({ exchange }) => exchange?.stale ?? [])),
   ]
-  const before = { rated: rated.all, draft: draftOf(inputs, request, { ...rated, findings }), exchangeOf }
+  const drafted = yield* draftOf(inputs, request, { ...rated, findings })
+  const before = { rated: rated.all, draft: drafted, exchangeOf }
   const { draft, steps, nets } = withClauses(inputs, request, before)
-  return { rated, draft, amounts: documentAmounts(draft), steps, nets }
+  yield
+  return { rated, draft, amounts: yield* documentingAmounts(draft), steps, nets }
 }
 
 /** The dates of an invoice with these charges; the day also selects the rates of exchange. */
@@ -178,7 +198,7 @@ function datesOf(
   })
 }
 
-function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInvoice): DraftInvoice {
+function* draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInvoice): PausingWork<DraftInvoice> {
   const { terms, window, refunds = [], added = [], balances = [], bought } = request
   const { subscription, platform, customer, billing_entity, number_fields } = inputs
   const { tax_rates, tax_answers, tax_exchange_rates } = inputs
@@ -190,6 +210,7 @@ function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInv
   const { charges } = rated
   const dates = datesOf(inputs, request, charges)
   const to = { currency: subscription.billing_currency, defaultTaxCategory: defaultTaxCategory(inputs) }
+  const lines = yield* mapPausing(rated.onInvoice, draftLine)
   return {
     parties: { platform, customer, billing_entity, number_fields, ...rates },
     currency: subscription.billing_currency,
@@ -198,11 +219,7 @@ function draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedInv
     purchaseOrderNumber: subscription.purchase_order_number,
     salesTaxPercentage: subscription.sales_tax_percentage,
     billingType: billingTypeOf(inputs),
-    lines: [
-      ...rated.onInvoice.map(draftLine),
-      ...refundLines(inputs, terms, refunds),
-      ...added.map(line => draftAddedLine(line, to)),
-    ],
+    lines: [...lines, ...refundLines(inputs, terms, refunds), ...added.map(line => draftAddedLine(line, to))],
     balances: balances.map(each => ({ ...each, except: linesThatFill(rated.all, each.walletTypeId) })),
     findings: rated.findings,
     subscriptionIds: [subscription.id],

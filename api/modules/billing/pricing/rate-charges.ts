@@ -1,6 +1,7 @@
 // The amounts of all charges of an invoice, its own and late ones, before clauses and tax.
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { isInCredits } from '../../../../shared/rating/credits.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { Finding } from '../../invoices/document/draft-invoice.ts'
@@ -22,7 +23,11 @@ export type RatedInvoice = {
 }
 
 /** Rates the charges of the invoice and the late usage beside them. Throws INVALID_OPERATION when a price cannot be billed. */
-export function rateCharges(inputs: BillingInputs, request: InvoiceRequest, own: readonly Charge[]): RatedInvoice {
+export function* rateCharges(
+  inputs: BillingInputs,
+  request: InvoiceRequest,
+  own: readonly Charge[],
+): PausingWork<RatedInvoice> {
   const late = rateLateCharges(inputs, request, own)
   const inCredits = rateInCredits(own, late.inCredits, request.credits ?? [], {
     usage: request.usage,
@@ -30,7 +35,8 @@ export function rateCharges(inputs: BillingInputs, request: InvoiceRequest, own:
     ownId: usingCustomer(inputs).id,
   })
   const toSell = creditsToSell(own, inCredits)
-  const ownRated = own.map(
+  const ownRated = yield* mapPausing(
+    own,
     charge =>
       inCredits.get(charge.key) ?? rateCharge(charge, request.usage, roundingOf(inputs), toSell.get(charge.key)),
   )

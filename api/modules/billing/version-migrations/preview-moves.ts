@@ -4,6 +4,7 @@ import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { inOneGo } from '../../../../shared/pausing-work.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { moveToVersion, type VersionMove } from '../../subscriptions/succession/move-to-version.ts'
@@ -12,7 +13,7 @@ import {
   type ChosenPreview,
   loadPreviewStates,
   type PreviewState,
-  pricePreview,
+  pricingPreview,
   readPreviews,
 } from '../preview/price-previews.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
@@ -68,7 +69,7 @@ export async function previewMoves(
   const priced = new Map<string, { now?: Priced; then?: Priced }>()
   for (const read of await readPreviews(deps, tenant, chosen))
     attempt(results, read.id, () => {
-      const { amount_excluding_tax: amount, invoice_date } = pricePreview(read).columns
+      const { amount_excluding_tax: amount, invoice_date } = inOneGo(pricingPreview(read)).columns
       priced.set(read.id, { ...priced.get(read.id), [read.side]: { amount, invoice_date } })
     })
   for (const [id, each] of tried)

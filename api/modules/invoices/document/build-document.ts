@@ -1,18 +1,19 @@
 // From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
 // periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
 import {
-  computeAmounts,
+  computingAmounts,
   type InvoiceAmounts,
   type RoundingMode,
   type TaxSummary,
 } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { moneyView } from '../../../../shared/money.ts'
+import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { numberFieldFaults } from '../../parties/platforms/number-fields.ts'
 import { ratesUsed } from '../lines/rates-used.ts'
 import type { LineValues } from '../lines/table.ts'
-import type { InvoiceContent, MoneyView, SubLineView, TaxCategoryView } from '../schema.ts'
+import type { InvoiceContent, MoneyView, PeriodView, SubLineView, TaxCategoryView } from '../schema.ts'
 import type { DraftInvoice, Finding, NamedOnLines } from './draft-invoice.ts'
 import { type Figures, type LaidLine, layOut, lineId, periodsOf, shown } from './lay-out.ts'
 import { lineValues } from './line-values.ts'
@@ -54,14 +55,17 @@ export type DocumentAmounts = {
 }
 
 /** Rounds and taxes the lines of a draft. */
-export function documentAmounts(draft: DraftInvoice): DocumentAmounts {
+export const documentAmounts = (draft: DraftInvoice): DocumentAmounts => inOneGo(documentingAmounts(draft))
+
+/** The same, with pauses. */
+export function* documentingAmounts(draft: DraftInvoice): PausingWork<DocumentAmounts> {
   const decided = invoiceTax(draft, draft.dates.day)
   const local = localRateOf(draft, decided.decision)
   const tax = { ...decided, findings: [...decided.findings, ...local.findings] }
   const { currency, amountType } = draft
   const rounding = roundingOf(draft.parties)
   const lines = draft.lines.map(({ key, quantity, taxCategory }) => ({ key, quantity, taxCategory }))
-  const amounts = computeAmounts({ currency, amountType, rounding, tax: tax.decision, sign: 'INVOICE', lines })
+  const amounts = yield* computingAmounts({ currency, amountType, rounding, tax: tax.decision, sign: 'INVOICE', lines })
   const byKey = new Map(amounts.lines.map(line => [line.key, line]))
   return {
     amounts,
@@ -86,12 +90,12 @@ export type BesideLines = {
 
 /** The lines of a document, in its order: all that is kept of an invoice that is only compared. */
 export const documentLines = (draft: DraftInvoice, priced: DocumentAmounts): LineValues[] =>
-  laidLines(draft, priced).flat(2).map(lineValues)
+  inOneGo(laidLines(draft, priced)).flat(2).map(lineValues)
 
 /** By period and group. */
-function laidLines(draft: DraftInvoice, { amounts }: DocumentAmounts): LaidLine[][][] {
+function* laidLines(draft: DraftInvoice, { amounts }: DocumentAmounts): PausingWork<LaidLine[][][]> {
   const byKey = new Map(amounts.lines.map(line => [line.key, line]))
-  const laid = draft.lines.map((line): LaidLine => {
+  const laid = yield* mapPausing(draft.lines, (line): LaidLine => {
     const found = byKey.get(line.key)
     if (!found) throw new Error(`no priced line for ${line.key}`)
     return { id: lineId(line.key), draft: line, priced: found }
@@ -100,14 +104,24 @@ function laidLines(draft: DraftInvoice, { amounts }: DocumentAmounts): LaidLine[
 }
 
 /** Builds the document of a draft with its amounts. */
-export function buildDocument(draft: DraftInvoice, priced: DocumentAmounts, beside: BesideLines): Document {
+export const buildDocument = (draft: DraftInvoice, priced: DocumentAmounts, beside: BesideLines): Document =>
+  inOneGo(buildingDocument(draft, priced, beside))
+
+/** The same, with pauses. */
+export function* buildingDocument(
+  draft: DraftInvoice,
+  priced: DocumentAmounts,
+  beside: BesideLines,
+): PausingWork<Document> {
   const { amounts, rounding } = priced
   const includingTax = draft.amountType === 'INCLUDING_TAX'
-  const periods = laidLines(draft, priced)
+  const periods = yield* laidLines(draft, priced)
+  yield
   const figures = { amounts, rounding, includingTax, subLines: beside.subLines, ...forwardedIn(draft) }
+  const laidOut = yield* layOut(figures, periods)
   return {
-    columns: columnsOf(draft, priced, contentOf(draft, priced, { figures, periods, customers: beside.customers })),
-    lines: periods.flat(2).map(lineValues),
+    columns: columnsOf(draft, priced, contentOf(draft, priced, { periods: laidOut, customers: beside.customers })),
+    lines: yield* mapPausing(periods.flat(2), lineValues),
   }
 }
 
@@ -134,11 +148,7 @@ function columnsOf({ dates, ...draft }: DraftInvoice, { amounts }: DocumentAmoun
   }
 }
 
-type Layout = {
-  readonly figures: Figures
-  readonly periods: readonly LaidLine[][][]
-  readonly customers: NamedOnLines
-}
+type Layout = { readonly periods: PeriodView[]; readonly customers: NamedOnLines }
 
 function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout): InvoiceContent {
   const { amounts, tax, rounding } = priced
@@ -183,7 +193,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
           processing_only_customers: [...layout.customers],
         }
       : {}),
-    periods: layOut(layout.figures, layout.periods),
+    periods: layout.periods,
   }
 }
 

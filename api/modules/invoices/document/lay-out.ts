@@ -5,6 +5,7 @@ import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../share
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { base62 } from '../../../../shared/ids.ts'
 import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
+import { mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
 import { type DraftLine, groupKey, type LineGroup } from './draft-invoice.ts'
@@ -47,17 +48,20 @@ const firstOf = ([first]: readonly LaidLine[]): DraftLine => {
 const serviceOf = (lines: readonly LaidLine[]) => firstOf(lines).service
 
 /** The periods of an invoice as they are printed. */
-export const layOut = (figures: Figures, periods: readonly LaidLine[][][]): PeriodView[] =>
-  periods.map((groups, order) => {
+export function* layOut(figures: Figures, periods: readonly LaidLine[][][]): PausingWork<PeriodView[]> {
+  const laidOut: PeriodView[] = []
+  for (const [order, groups] of periods.entries()) {
     const heading = headingOf(figures, groups.flat())
+    yield
     // A group that is alone in its period has the same lines.
     const alone = groups.length === 1 ? heading : null
-    return {
-      period_order: order,
-      ...heading,
-      groups: groups.map((group, index) => groupView(figures, group, { order: index, heading: alone })),
-    }
-  })
+    const views: GroupView[] = []
+    for (const [index, group] of groups.entries())
+      views.push(yield* groupView(figures, group, { order: index, heading: alone }))
+    laidOut.push({ period_order: order, ...heading, groups: views })
+  }
+  return laidOut
+}
 
 /** The sums that periods and groups show for their lines. */
 function headingOf(figures: Figures, lines: readonly LaidLine[]) {
@@ -91,11 +95,11 @@ function headingWithoutPricing(type: GroupView['type'], { product }: LineGroup):
   return HEADINGS[type] ?? product?.name ?? 'Other'
 }
 
-function groupView(
+function* groupView(
   figures: Figures,
   lines: readonly LaidLine[],
   of: { readonly order: number; readonly heading: ReturnType<typeof headingOf> | null },
-): GroupView {
+): PausingWork<GroupView> {
   const { group, kind } = firstOf(lines)
   const type = typeOf(group, kind)
   const products = new Map(
@@ -118,7 +122,7 @@ function groupView(
     ...(group.subscriptionId === null ? {} : { pricing_plan_subscription_id: group.subscriptionId }),
     ...(group.scheduleId === null ? {} : { pricing_plan_schedule_id: group.scheduleId }),
     ...figures.forwarded,
-    lines: lines.map((line, index) => lineView(figures, line, index)),
+    lines: yield* mapPausing(lines, (line, index) => lineView(figures, line, index)),
   }
 }
 

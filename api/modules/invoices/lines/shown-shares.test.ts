@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { inOneGo } from '../../../../shared/pausing-work.ts'
 import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView } from '../schema.ts'
 import { wholePeriods } from '../view.ts'
 import { shownPeriods } from './shown-shares.ts'
@@ -15,7 +16,7 @@ const included = (available: MeterValueView, period: MeterValueView) => ({
 function lineShown(line: LineView, others: readonly string[] = []) {
   const periods = [{ groups: [{ lines: [line] }] }]
   const content = { periods, processing_only_customers: others.map(id => ({ id })) }
-  return shownPeriods(content as unknown as InvoiceContent)[0]
+  return inOneGo(shownPeriods(content as unknown as InvoiceContent))[0]
 }
 
 type Shown = { details: Partial<PriceDetailsView>; subs?: Partial<PriceDetailsView>[] }

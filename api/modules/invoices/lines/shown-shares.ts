@@ -11,7 +11,9 @@ import {
   sum,
   ZERO,
 } from '../../../../shared/decimal.ts'
+import type { PausingWork } from '../../../../shared/pausing-work.ts'
 import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView, SubLineView } from '../schema.ts'
+import { mapLines } from './map-lines.ts'
 
 type Reported = NonNullable<PriceDetailsView['report_meter_values']>[number]
 
@@ -115,12 +117,9 @@ function shownLine(line: LineView, others: ReadonlySet<string>): LineView {
 }
 
 /** The periods with what their lines show. */
-export function shownPeriods(
+export function* shownPeriods(
   content: Pick<InvoiceContent, 'periods' | 'processing_only_customers'>,
-): InvoiceContent['periods'] {
+): PausingWork<InvoiceContent['periods']> {
   const others = new Set((content.processing_only_customers ?? []).map(({ id }) => id))
-  return content.periods.map(period => ({
-    ...period,
-    groups: period.groups.map(group => ({ ...group, lines: group.lines.map(line => shownLine(line, others)) })),
-  }))
+  return yield* mapLines(content.periods, { line: line => shownLine(line, others) })
 }

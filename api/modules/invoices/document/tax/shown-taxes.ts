@@ -2,6 +2,8 @@
 // the currency of the authority. All follows from the tax summaries of the invoice, so that what FINAL invoices store does not grow.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
 import { allocate, amount, moneyView, toMoney } from '../../../../../shared/money.ts'
+import { inOneGo, type PausingWork } from '../../../../../shared/pausing-work.ts'
+import { mapLines } from '../../lines/map-lines.ts'
 import type { InvoiceContent, MoneyView, TaxCategoryView, TaxShareView } from '../../schema.ts'
 import { type LocalRate, localAmounts, rateOfAmounts } from './local-amounts.ts'
 
@@ -52,11 +54,13 @@ function shownShare(share: TaxShareView, summaries: ReadonlyMap<string, Summary>
   }
 }
 
+type Content = Pick<InvoiceContent, 'periods' | 'tax_categories'>
+
 /** The periods with the taxes of each period, group and line as the summaries of the invoice say them. */
-export function withTaxes({
-  periods,
-  tax_categories,
-}: Pick<InvoiceContent, 'periods' | 'tax_categories'>): InvoiceContent['periods'] {
+export const withTaxes = (content: Content): InvoiceContent['periods'] => inOneGo(showingTaxes(content))
+
+/** The same, with pauses. */
+export function* showingTaxes({ periods, tax_categories }: Content): PausingWork<InvoiceContent['periods']> {
   const summaries = new Map(
     tax_categories.map(of => [keyOf(of), { of, rate: rateOfAmounts(of.local_amounts) }] as const),
   )
@@ -64,8 +68,5 @@ export function withTaxes({
     ...part,
     tax_categories: part.tax_categories.map(share => shownShare(share, summaries)),
   })
-  return periods.map(period => ({
-    ...taxed(period),
-    groups: period.groups.map(group => ({ ...taxed(group), lines: group.lines.map(taxed) })),
-  }))
+  return yield* mapLines(periods, { period: taxed, group: taxed, line: taxed })
 }
