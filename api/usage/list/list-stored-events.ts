@@ -107,9 +107,12 @@ async function nearest(
   const list: List = { filter, cursor: beyond !== undefined }
   const wanted = limit + offset
   const note = (found: readonly StoredEvent[], whole: boolean): { found: StoredEvent[]; whole: boolean } => {
-    const last = found.at(-1)
-    if (last && found.length === limit) paces.note(tenant, list, { events: wanted, ms: distance(last) })
-    else if (offset === 0) paces.note(tenant, list, 'ALL')
+    const [first, last] = [found[0], found.at(-1)]
+    if (first && last && found.length === limit) {
+      // Of a later page it is not known what was before the first event.
+      const lead = offset === 0 ? distance(first) : 0
+      paces.note(tenant, list, wanted, { ms: distance(last), lead })
+    } else if (offset === 0) paces.note(tenant, list, wanted, 'ALL')
     return { found: [...found], whole }
   }
   const expected = paces.of(tenant, list, wanted)
@@ -120,7 +123,7 @@ async function nearest(
       if (found.length === limit || narrow === null) return note(found, narrow === null)
     } catch (error) {
       if (!isTooManyRows(error)) throw error
-      if (narrow !== null || isSparse(filter)) paces.note(tenant, list, 'FAR')
+      if (narrow !== null || isSparse(filter)) paces.note(tenant, list, wanted, 'FAR')
     }
   }
   for (let reach = wanted + Math.ceil(wanted / 8) + REACH_STEP; reach <= REACH_MAX; reach *= REACH_STEP) {

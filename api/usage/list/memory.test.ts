@@ -50,27 +50,44 @@ test('how much time so many events take is estimated from the list that was read
   const paces = createPaces()
   const list = { filter: {}, cursor: false }
   expect(paces.of(tenant('LIVE'), list, 500)).toBe(null)
-  paces.note(tenant('LIVE'), { ...list, filter: { from: instantOf(5) } }, { events: 1_000, ms: 60_000 })
+  paces.note(tenant('LIVE'), { ...list, filter: { from: instantOf(5) } }, 1_000, { ms: 60_000 })
   expect(paces.of(tenant('LIVE'), list, 500)).toEqual({ ms: 33_000 })
-  expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 30_000 })
+  expect(paces.of(tenant('LIVE'), list, 300)).toEqual({ ms: 180_000 })
   expect(paces.of(tenant('TEST'), list, 500)).toBe(null)
   expect(paces.of(tenant('LIVE'), { ...list, cursor: true }, 500)).toBe(null)
   // Events of the future.
-  paces.note(tenant('LIVE'), list, { events: 100, ms: -5 })
+  paces.note(tenant('LIVE'), list, 500, { ms: -5 })
   expect(paces.of(tenant('LIVE'), list, 500)).toEqual({ ms: 100 })
-  paces.note(tenant('LIVE'), list, 'ALL')
+  paces.note(tenant('LIVE'), list, 500, 'ALL')
   expect(paces.of(tenant('LIVE'), list, 500)).toBe('ALL')
+})
+
+test('a page that lies much deeper has a pace of its own', () => {
+  const paces = createPaces()
+  const list = { filter: {}, cursor: false }
+  paces.note(tenant('LIVE'), list, 50, { ms: 1_000 })
+  expect(paces.of(tenant('LIVE'), list, 50_000)).toBe(null)
+  paces.note(tenant('LIVE'), list, 50_000, { ms: 3_000_000 })
+  expect(paces.of(tenant('LIVE'), list, 50_000)).toEqual({ ms: expect.closeTo(3_300_000, -1) })
+  expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 10_000 })
+})
+
+test('time without events before the first one is no part of the pace', () => {
+  const paces = createPaces()
+  const list = { filter: {}, cursor: false }
+  paces.note(tenant('LIVE'), list, 50, { ms: 3_601_000, lead: 3_600_000 })
+  expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 7_210_000 })
 })
 
 test('a list whose time holds too much else is not asked by time again until twenty lists later', () => {
   const paces = createPaces()
   const list = { filter: { meterReference: 'rare' }, cursor: false }
-  paces.note(tenant('LIVE'), list, 'FAR')
+  paces.note(tenant('LIVE'), list, 50, 'FAR')
   for (let each = 0; each < 20; each += 1) {
     expect(paces.of(tenant('LIVE'), list, 50)).toBe('FAR')
-    paces.note(tenant('LIVE'), list, { events: 50, ms: 1_000 })
+    paces.note(tenant('LIVE'), list, 50, { ms: 1_000 })
   }
   expect(paces.of(tenant('LIVE'), list, 50)).toBe(null)
-  paces.note(tenant('LIVE'), list, { events: 50, ms: 1_000 })
+  paces.note(tenant('LIVE'), list, 50, { ms: 1_000 })
   expect(paces.of(tenant('LIVE'), list, 50)).toEqual({ ms: 10_000 })
 })

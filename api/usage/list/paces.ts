@@ -9,6 +9,10 @@ const FEW = 500
 const MARGIN_OF_FEW = 10
 const MARGIN = 1.1
 const LEAST_MS = 100
+/** How many times as much time as was without events before the first one: it grows while none come. */
+const LEAD_MARGIN = 2
+/** A page that lies so many times as deep has a pace of its own: of a burst, the newest events say nothing about older ones. */
+const DEPTH_STEP = 4
 /** A list whose events lie too far from each other to be looked through is not asked by time so many times; it may change. */
 const FAR_TIMES = 20
 
@@ -20,10 +24,15 @@ export type List = { readonly filter: EventFilter; readonly cursor: boolean }
 export type Paces = {
   /** In how much time so many events are expected; null when that is not known. */
   of(tenant: Tenant, list: List, events: number): Expected | null
-  note(tenant: Tenant, list: List, seen: { readonly events: number; readonly ms: number } | 'ALL' | 'FAR'): void
+  /** `events`: as many as a page took, with those before it. */
+  note(tenant: Tenant, list: List, events: number, seen: Seen): void
 }
+/** `ms`: in how much time the events were; `lead`: how much of it was before the first of them. */
+export type Seen = { readonly ms: number; readonly lead?: number } | 'ALL' | 'FAR'
 
-type Known = { readonly msPerEvent: number } | 'ALL' | { far: number }
+type Known = { readonly msPerEvent: number; readonly lead: number } | 'ALL' | { far: number }
+
+const depthOf = (events: number): number => Math.floor(Math.log(Math.max(1, events)) / Math.log(DEPTH_STEP))
 
 /** Knows of none yet, and of 10,000 lists at most; the oldest are forgotten first. */
 export function createPaces(): Paces {
@@ -31,29 +40,33 @@ export function createPaces(): Paces {
   const keyOf = (
     { platformId, environment }: Tenant,
     { filter: { from: _from, before: _before, ...filter }, cursor }: List,
-  ): string => JSON.stringify([platformId, environment, cursor, filter])
-  const knownOf = (seen: Parameters<Paces['note']>[2]): Known => {
+    events: number,
+  ): string => JSON.stringify([platformId, environment, cursor, depthOf(events), filter])
+  const knownOf = (events: number, seen: Seen): Known => {
     if (seen === 'FAR') return { far: FAR_TIMES }
-    return seen === 'ALL' ? seen : { msPerEvent: Math.max(0, seen.ms) / seen.events }
+    if (seen === 'ALL') return seen
+    const lead = Math.max(0, seen.lead ?? 0)
+    return { msPerEvent: Math.max(0, seen.ms - lead) / events, lead }
   }
   return {
     of: (tenant, list, events) => {
-      const pace = known.get(keyOf(tenant, list)) ?? null
+      const pace = known.get(keyOf(tenant, list, events)) ?? null
       if (pace === null || pace === 'ALL') return pace
       if ('msPerEvent' in pace) {
         const margin = events < FEW ? MARGIN_OF_FEW : MARGIN
-        return { ms: Math.max(LEAST_MS, Math.ceil(pace.msPerEvent * events * margin)) }
+        const ms = Math.ceil(pace.msPerEvent * events * margin + pace.lead * LEAD_MARGIN)
+        return { ms: Math.max(LEAST_MS, ms) }
       }
       pace.far -= 1
       return pace.far >= 0 ? 'FAR' : null
     },
-    note: (tenant, list, seen) => {
-      const key = keyOf(tenant, list)
+    note: (tenant, list, events, seen) => {
+      const key = keyOf(tenant, list, events)
       const before = known.get(key)
       // Until it is asked by time again, only that can tell.
       if (typeof before === 'object' && 'far' in before && before.far >= 0 && seen !== 'FAR') return
       known.delete(key)
-      known.set(key, knownOf(seen))
+      known.set(key, knownOf(events, seen))
       for (const oldest of known.keys()) {
         if (known.size <= ENTRIES_MAX) break
         known.delete(oldest)

@@ -53,7 +53,8 @@ export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilt
   const all = (...more: string[]): string => [filter.scope, ...customers, ...own, ...more].join(' AND ')
   // In order of time, of a platform or of a customer; a reference is found by an index of what events and repeats are.
   if (reference === undefined) {
-    const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'repeat = 0']
+    // By `repeat = 0`, the last column of the key, ClickHouse would look at every entry of the table's index: 200,000 of 100 million rows.
+    const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'identity(repeat) = 0']
     // A version that is not deleted says nothing; one that is outranks all others (aggregator/steps/rows.ts).
     const always = [...own, ...(deleted === true ? state : []), ...kind]
     const each = customerKeys && [...new Set(customerKeys)]
