@@ -31,7 +31,7 @@ export async function writeAuditRecords(
     return { ...record, previous_hash: head.hash, hash }
   })
   await insertRecords(tx, records)
-  await keepHeads(tx, records)
+  await saveHeads(tx, records)
 }
 
 function recordOf({ row, position }: Positioned, sequence: string, names: ReadonlyMap<string, string>): ChainedRecord {
@@ -104,7 +104,7 @@ async function insertRecords(tx: SystemTransaction, records: readonly Chained[])
       previous_hash text, hash text)`)
 }
 
-async function keepHeads(tx: SystemTransaction, records: readonly Chained[]): Promise<void> {
+async function saveHeads(tx: SystemTransaction, records: readonly Chained[]): Promise<void> {
   const heads = [...new Map(records.map(record => [tenantOf(record), record])).values()].map(
     ({ platform_id, environment, sequence, hash }) => ({ platform_id, environment, sequence, hash }),
   )

@@ -3,7 +3,7 @@
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { RateLimit } from '../http/rate-limits.ts'
-import { type Client, findClient, keepDocument, keepDocumentLonger } from '../store/clients.ts'
+import { type Client, extendClientDocument, findClient, saveClientDocument } from '../store/clients.ts'
 import { faultOfClientIdUrl, hostOfClient, isClientIdUrl } from './client-id-url.ts'
 import { type DocumentAccess, fetchDocument, UnreadDocument } from './fetch-document.ts'
 import { InvalidDocument, readDocument } from './read-document.ts'
@@ -104,8 +104,8 @@ async function readAndKeep(
     const { freshSeconds } = fetched
     const client = await asSystem(database, 'identity', tx =>
       fetched.kind === 'unchanged'
-        ? keepDocumentLonger(tx, clientId, freshSeconds)
-        : keepDocument(tx, clientId, {
+        ? extendClientDocument(tx, clientId, freshSeconds)
+        : saveClientDocument(tx, clientId, {
             ...readDocument(fetched.text, clientId, redirectSchemes),
             etag: fetched.etag,
             freshSeconds,

@@ -58,8 +58,8 @@ export async function insertClient(
   return toClient(row)
 }
 
-/** Keeps what was just read at the address that is a client's id, in place of what was read there before. */
-export async function keepDocument(
+/** Saves what was just read at the address that is a client's id, in place of what was read there before. */
+export async function saveClientDocument(
   tx: SystemTransaction,
   id: string,
   read: {
@@ -79,8 +79,8 @@ export async function keepDocument(
   return rows[0] ? toClient(rows[0]) : null
 }
 
-/** The document has not changed since it was read. Null when it is not kept any more. */
-export async function keepDocumentLonger(
+/** The document has not changed since it was read, so it is fresh for longer. Null when it is not kept any more. */
+export async function extendClientDocument(
   tx: SystemTransaction,
   id: string,
   freshSeconds: number,

@@ -1,12 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { instantOf } from '../time.ts'
-import { type AttributedCustomer, type Attribution, attribute, type Candidate, type Held } from './attribute.ts'
+import {
+  type AttributedCustomer,
+  type Attribution,
+  attribute,
+  type Candidate,
+  type PlanVersionPeriod,
+} from './attribute.ts'
 import { placesOf } from './replicate.ts'
 import { SELECTOR_COMPARATORS, SELECTOR_FIELDS, type Selector, selectorOf, subscriptionKey } from './selector.ts'
 
 const at = (time: number) => instantOf(time)
-const held = (start: number, end: number | null, over: Partial<Held> = {}): Held => ({
+const held = (start: number, end: number | null, over: Partial<PlanVersionPeriod> = {}): PlanVersionPeriod => ({
   start: at(start),
   end: end === null ? null : at(end),
   versionId: 'v',

@@ -10,7 +10,7 @@ import {
 } from './selector.ts'
 
 /** A time in which a subscription is on one plan version; `end` null means for good. */
-export type Held = {
+export type PlanVersionPeriod = {
   readonly start: Instant
   readonly end: Instant | null
   readonly versionId: string
@@ -27,7 +27,7 @@ export type Candidate = {
   /** The country of its billing entity when it was activated. */
   readonly billingEntityCountry: string | null
   /** In the order of time; cut where it was cancelled. */
-  readonly held: readonly Held[]
+  readonly held: readonly PlanVersionPeriod[]
   /** Whether events it bills are the parent customer's too. */
   readonly replicatesToParent: boolean
 }
@@ -62,7 +62,12 @@ export type AttributedEvent = {
 export type DecidedBy = 'ID' | 'REFERENCE' | 'EVENT_SELECTOR' | 'CUSTOMER_SELECTOR' | 'ONLY' | 'LATEST'
 
 export type Attribution =
-  | { readonly kind: 'SUBSCRIPTION'; readonly subscription: Candidate; readonly held: Held; readonly by: DecidedBy }
+  | {
+      readonly kind: 'SUBSCRIPTION'
+      readonly subscription: Candidate
+      readonly held: PlanVersionPeriod
+      readonly by: DecidedBy
+    }
   | {
       readonly kind: 'NONE'
       readonly reason:
@@ -87,10 +92,10 @@ export function termsAt({ terms }: AttributedCustomer, at: Instant): CustomerTer
 }
 
 /** The part of a subscription that is in force at an instant. */
-const heldAt = ({ held }: Candidate, at: Instant): Held | undefined =>
+const heldAt = ({ held }: Candidate, at: Instant): PlanVersionPeriod | undefined =>
   held.find(({ start, end }) => start <= at && (end === null || at < end))
 
-type Match = { readonly subscription: Candidate; readonly held: Held }
+type Match = { readonly subscription: Candidate; readonly held: PlanVersionPeriod }
 
 /**
  * The subscription an event belongs to: the one it names; else of those that are in force at its time and price its meter,

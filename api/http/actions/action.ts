@@ -11,7 +11,7 @@ import { serializerCompiler } from '../body/serialization.ts'
 import {
   checkReservation,
   findStoredAnswer,
-  holdKey,
+  lockIdempotencyKey,
   type Reservation,
   type StoredAnswer,
   stillRunning,
@@ -116,7 +116,7 @@ export async function complete<D extends ActionDeps, I>(
     const settle = await action.perform(deps, { tenant, actor }, own)
     await deps.failpoint?.('action.after-act')
     return await inTenant(deps.database, tenant, actor, async uow => {
-      await holdKey(uow, intent.reservation)
+      await lockIdempotencyKey(uow, intent.reservation)
       if (!(await removeIntent(uow, intent))) return null
       const view = await settle(uow)
       const answer = { status: action.status, body: serializerCompiler({ schema: action.response })(view) }
@@ -148,7 +148,7 @@ async function letGo(deps: ActionDeps, tenant: Tenant, intent: Intent, error: un
 /** Gives an action up for good: its row says FAILED, and a repeat of the call gets the refusal as the answer of its key. */
 async function fail(uow: Uow, intent: Intent, error: unknown): Promise<void> {
   const fault = error instanceof AppError ? error.code : 'INTERNAL_ERROR'
-  await holdKey(uow, intent.reservation)
+  await lockIdempotencyKey(uow, intent.reservation)
   if (!(await failIntent(uow, intent, fault))) return
   const refusal = new AppError(
     'COULD_NOT_UPDATE_RESOURCE',

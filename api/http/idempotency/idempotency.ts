@@ -68,12 +68,12 @@ export function checkReservation({ requestHash }: Reservation, known: string): v
 const lockOf = ({ tenant }: Uow, { method, path, key }: Reservation) =>
   sql`hashtextextended(${`${tenant.platformId}\n${tenant.environment}\n${method}\n${path}\n${key}`}, 0)`
 
-/** Holds the key until commit; a repeat that comes meanwhile is refused, and does not wait. */
-export async function holdKey(uow: Uow, reservation: Reservation): Promise<void> {
+/** Locks the key until commit; a repeat that comes meanwhile is refused, and does not wait. */
+export async function lockIdempotencyKey(uow: Uow, reservation: Reservation): Promise<void> {
   if (reservation.key !== null) await uow.tx.execute(sql`select pg_advisory_xact_lock(${lockOf(uow, reservation)})`)
 }
 
-/** The stored answer of an earlier run with this key; null when this is the first, or has none. Holds the key until commit. */
+/** The stored answer of an earlier run with this key; null when this is the first, or has none. Locks the key until commit. */
 export async function findStoredAnswer(uow: Uow, reservation: Reservation): Promise<StoredAnswer | null> {
   const { tenant, tx } = uow
   const { method, path, key } = reservation

@@ -6,7 +6,7 @@ import type { Id } from '../../../shared/ids.ts'
 import type { Pricing, PricingPlanVersion } from '../catalog/pricing-plans/table.ts'
 import { getInvoice } from '../invoices/repository.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
-import { holdCustomer } from '../parties/customers/hold-customer.ts'
+import { lockCustomerShared } from '../parties/customers/lock-customer.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import type { Wallet, WalletGrant } from '../wallets/table.ts'
 import { lockSubscription, lockSubscriptions } from './billing-time/next-billing.ts'
@@ -32,7 +32,7 @@ test('a mix-up does not compile', () => {
     // @ts-expect-error the schedules of a schedule
     () => listSchedules(uow, schedule.id),
     // @ts-expect-error a subscription is no customer
-    () => holdCustomer(uow, subscription.id),
+    () => lockCustomerShared(uow, subscription.id),
     // @ts-expect-error schedules are no subscriptions
     () => lockSubscriptions(uow, [schedule.id], { skip: false }),
     // @ts-expect-error an invoice of a wallet

@@ -38,7 +38,7 @@ export async function resolveGiven(
   given: readonly GivenCustomField[],
 ): Promise<ResolvedField[]> {
   if (given.length === 0) return []
-  const known = await holdFields(uow, resourceType, given)
+  const known = await lockFields(uow, resourceType, given)
   const seen = new Set<string>()
   return given.map((entry, index) => {
     const place = `custom_fields.${index}`
@@ -54,7 +54,7 @@ export async function resolveGiven(
 }
 
 /** The fields that are named by id or reference. Whoever changes a definition waits until they are used no more. */
-async function holdFields(
+async function lockFields(
   uow: Uow,
   resourceType: ResourceWithCustomFields,
   given: readonly GivenCustomField[],

@@ -8,9 +8,9 @@ import { CLAUSE_LEVELS, type Commitment, type MinimumBefore } from './clauses.ts
 import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'
 import {
   adjustingLine,
+  applicableShare,
+  applicableTime,
   byPeriod,
-  heldIn,
-  heldShare,
   inTurn,
   isAbout,
   rounded,
@@ -68,7 +68,7 @@ function largestInTurn(all: Commitments, amountOf: (each: Commitment) => Decimal
   const [first] = all
   if (all.length === 1) return [{ amount: amountOf(first), during: first.during }]
   const held = all.flatMap(each => {
-    const time = heldIn(each.during, service)
+    const time = applicableTime(each.during, service)
     return time === null ? [] : [{ amount: amountOf(each), time }]
   })
   const moments = [...new Set(held.flatMap(({ time: { start, end } }) => [start, end]))].toSorted((a, b) => a - b)
@@ -92,10 +92,10 @@ function shareOfPeriod(
   { service, full }: LinePeriod,
   { zone, pauses }: StepContext,
 ): Fraction {
-  const held = heldIn(during, service)
+  const held = applicableTime(during, service)
   const paused = held === null ? [] : pauses.flatMap(pause => intersect(pause, held) ?? [])
   const days = localDays(full, zone)
-  if (held === null || paused.length === 0 || days === 0) return heldShare(during, service, full, zone)
+  if (held === null || paused.length === 0 || days === 0) return applicableShare(during, service, full, zone)
   const off = paused.reduce((count, each) => count + localDays(each, zone), 0)
   return fraction(Math.max(localDays(held, zone) - off, 0), days)
 }

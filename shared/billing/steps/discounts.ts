@@ -4,11 +4,11 @@ import { type Fraction, isWhole, NOTHING, timesFraction, WHOLE } from '../fracti
 import { CLAUSE_LEVELS, type Discount, type DiscountCondition } from './clauses.ts'
 import { isCharged, type Line, type LinePeriod, netOf } from './line.ts'
 import {
+  applicableShare,
   atMost,
   byPeriod,
   byWeight,
   change,
-  heldShare,
   inTurn,
   isAbout,
   type PartOfChange,
@@ -38,7 +38,7 @@ const inOrder = (discounts: readonly Discount[]): Discount[] => {
 
 /** Prorated by days, except that a coupon counts in full in any time it touches (semantics 4.4). */
 function shareIn(discount: Discount, { service }: LinePeriod, { zone }: StepContext): Fraction {
-  const share = heldShare(discount.during, service, service, zone)
+  const share = applicableShare(discount.during, service, service, zone)
   return discount.coupon !== null && share.numerator.gt(ZERO) ? WHOLE : share
 }
 

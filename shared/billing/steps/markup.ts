@@ -4,10 +4,10 @@ import { isWhole, timesFraction } from '../fraction.ts'
 import type { Markup } from './clauses.ts'
 import type { Line } from './line.ts'
 import {
+  applicableShare,
   byPeriod,
   byWeight,
   change,
-  heldShare,
   inTurn,
   isAbout,
   partsOfLines,
@@ -38,7 +38,7 @@ function markUp(
   context: StepContext,
 ): readonly Line[] {
   const [{ period }] = members
-  const share = heldShare(clause.during, period.service, period.service, context.zone)
+  const share = applicableShare(clause.during, period.service, period.service, context.zone)
   const base = totalOf(members)
   const { value } = clause
   const parts =

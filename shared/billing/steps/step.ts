@@ -72,15 +72,15 @@ export function byPeriod(lines: readonly Line[]): (readonly [Line, ...Line[]])[]
 const FOREVER = instantOf(Date.UTC(2200, 0))
 
 /** The part of `time` in which a clause applies; null when there is none. */
-export const heldIn = (during: Span | null, time: Interval): Interval | null =>
+export const applicableTime = (during: Span | null, time: Interval): Interval | null =>
   during === null ? time : intersect(interval(during.start, during.end ?? FOREVER), time)
 
 /**
  * The local days of `time` in which a clause applies, as a share of the days of `within`; all of them for a clause
  * without dates.
  */
-export function heldShare(during: Span | null, time: Interval, within: Interval, zone: Zone): Fraction {
-  const held = heldIn(during, time)
+export function applicableShare(during: Span | null, time: Interval, within: Interval, zone: Zone): Fraction {
+  const held = applicableTime(during, time)
   if (held === null) return NOTHING
   return held.start === within.start && held.end === within.end ? WHOLE : shareOf(held, within, zone)
 }

@@ -61,7 +61,7 @@ export type EngineAnswer = {
 }
 
 /** What the engine said to one question, as of a local day. */
-export type KeptAnswer = {
+export type StoredTaxAnswer = {
   /** Of the question. */
   readonly key: string
   /** The day that it is about, and the day as of which it was given. */

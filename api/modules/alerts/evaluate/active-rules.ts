@@ -15,10 +15,10 @@ export async function activeRules(uow: ReadUow, type: AlertRule['type']): Promis
 }
 
 /**
- * Those of the rules that are as they were loaded, and stay so until this commits: a rule that was changed or ended meanwhile
- * makes no alert by what it was.
+ * Locks the rules that are still as they were loaded, until this commits, and returns their ids: a rule that was changed or
+ * ended meanwhile makes no alert by what it was.
  */
-export async function holdRules(uow: Uow, rules: readonly AlertRule[]): Promise<ReadonlySet<string>> {
+export async function lockUnchangedRules(uow: Uow, rules: readonly AlertRule[]): Promise<ReadonlySet<string>> {
   if (rules.length === 0) return new Set()
   const found = await uow.tx
     .select()

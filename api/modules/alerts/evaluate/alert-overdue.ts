@@ -12,7 +12,7 @@ import { dueAndToday } from '../../invoices/overdue/payment-overdue.ts'
 import { unpaidInvoices } from '../../invoices/overdue/unpaid-invoices.ts'
 import { saveAlert } from '../save-alert.ts'
 import type { AlertRule } from '../table.ts'
-import { activeRules, holdRules } from './active-rules.ts'
+import { activeRules, lockUnchangedRules } from './active-rules.ts'
 
 /** Invoices in one transaction, and transactions for one rule in an evaluation; what is left is found by the next. */
 const INVOICES_MAX = 200
@@ -32,7 +32,7 @@ export async function alertOverdue(database: Database, tenant: Tenant): Promise<
 }
 
 async function alertRound(uow: Uow, rule: AlertRule): Promise<number> {
-  if (rule.invoice === null || !(await holdRules(uow, [rule])).has(rule.id)) return 0
+  if (rule.invoice === null || !(await lockUnchangedRules(uow, [rule])).has(rule.id)) return 0
   const { comparator, threshold } = rule.invoice.overdue
   const orAsMuch = comparator === 'GREATER_THAN_OR_EQUALS'
   let made = 0

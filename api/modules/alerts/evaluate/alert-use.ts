@@ -15,7 +15,7 @@ import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
 import type { AttributionInputs } from '../../subscriptions/attribution/load-attribution.ts'
 import { type NewAlert, saveAlert } from '../save-alert.ts'
-import { holdRules } from './active-rules.ts'
+import { lockUnchangedRules } from './active-rules.ts'
 import { compareToThreshold } from './compare-to-threshold.ts'
 import { type EvaluationTarget, fingerprintOf, mayHaveChanged, usedOf, type WatchingRule } from './evaluation-target.ts'
 import { loadPage, type Page, watchingRules } from './load-targets.ts'
@@ -194,7 +194,7 @@ async function savePage(
   // In one order, so that two evaluations at once wait for each other and never in a circle.
   const found = [...of.found].sort(([a], [b]) => (a < b ? -1 : 1))
   const alerts = found.flatMap(([, each]) => each.alerts)
-  const holding = await holdRules(
+  const holding = await lockUnchangedRules(
     uow,
     alerts.map(({ target }) => target.rule),
   )

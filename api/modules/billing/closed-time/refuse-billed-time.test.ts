@@ -1,11 +1,11 @@
 // When two schedules price the same meter in time that is billed.
 import { expect, test } from 'vitest'
 import { at, interval } from '../../../../shared/time.ts'
-import type { HeldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
-import { meterOfBoth, newlyPriced } from './refuse-billed-time.ts'
+import type { PricedPeriod } from '../../subscriptions/enabled-pricings/priced-periods.ts'
+import { newlyPriced, sharedMeter } from './refuse-billed-time.ts'
 
 const day = (number: number) => at(`2026-03-${String(number).padStart(2, '0')}T00:00:00Z`)
-const held = (start: number, end: number | null, ...meters: string[]): HeldPrices => ({
+const held = (start: number, end: number | null, ...meters: string[]): PricedPeriod => ({
   start_ms: day(start),
   end_ms: end === null ? null : day(end),
   version_id: 'version',
@@ -15,7 +15,7 @@ const BILLED = interval(day(5), day(15))
 /** An ADDON that prices images is enabled from 10 March on. */
 const THEIRS = [held(1, 10, 'tokens'), held(10, null, 'images', 'tokens')]
 
-test.each<[string, readonly HeldPrices[], string | null]>([
+test.each<[string, readonly PricedPeriod[], string | null]>([
   ['the same meter at the same time', [held(1, null, 'tokens')], 'tokens'],
   ['a meter of an ADDON while it is enabled', [held(12, null, 'images')], 'images'],
   ['a meter of an ADDON before it is enabled', [held(1, 10, 'images')], null],
@@ -23,11 +23,11 @@ test.each<[string, readonly HeldPrices[], string | null]>([
   ['other meters', [held(1, null, 'minutes')], null],
   ['no schedule', [], null],
 ])('%s', (_title, mine, meter) => {
-  expect(meterOfBoth(mine, THEIRS, BILLED)).toBe(meter)
-  expect(meterOfBoth(THEIRS, mine, BILLED)).toBe(meter)
+  expect(sharedMeter(mine, THEIRS, BILLED)).toBe(meter)
+  expect(sharedMeter(THEIRS, mine, BILLED)).toBe(meter)
 })
 
-test.each<[string, readonly HeldPrices[], readonly [number, number | null, string][]]>([
+test.each<[string, readonly PricedPeriod[], readonly [number, number | null, string][]]>([
   [
     'an ADDON that is enabled for a time',
     [held(1, 3, 'tokens'), held(3, 6, 'images', 'tokens'), held(6, null, 'tokens')],

@@ -7,7 +7,11 @@ import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { lockOne } from '../../../resource/store.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { type HeldPrices, type HeldSchedule, loadHeldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
+import {
+  loadPricedPeriods,
+  type PricedPeriod,
+  type PricedSchedule,
+} from '../../subscriptions/enabled-pricings/priced-periods.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Subscription } from '../../subscriptions/table.ts'
@@ -60,13 +64,13 @@ export async function refuseBilledTime(
     held: heldOf(held),
     billed: interval(instantOf(Number(from_ms)), instantOf(Number(until_ms))),
   }))
-  const pricesOf = await loadHeldPrices(
+  const pricesOf = await loadPricedPeriods(
     uow,
     overlaps.flatMap(({ mine, held }) => [mine, held]),
   )
   for (const { other, mine, held, billed } of overlaps) {
     const sold = enabling ? newlyPriced(pricesOf(mine), pricesOf({ ...mine, enabled: enabling })) : pricesOf(mine)
-    const meter = meterOfBoth(sold, pricesOf(held), billed)
+    const meter = sharedMeter(sold, pricesOf(held), billed)
     if (meter !== null) throw billedAlready({ other, meter, until: formatInstant(billed.end) })
   }
 }
@@ -95,7 +99,7 @@ const scheduleMembers = (table: 'mine' | 'h') => {
     'start_ms', (extract(epoch from ${of}.start_at) * 1000)::bigint, 'end_ms', (extract(epoch from ${of}.end_at) * 1000)::bigint)`
 }
 
-const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleMembers): HeldSchedule => ({
+const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleMembers): PricedSchedule => ({
   subscriptionId: subscription_id,
   cardId: card_id,
   versionId: version_id,
@@ -103,7 +107,7 @@ const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleM
 })
 
 /** The meters that are priced after a change and were not before it, and when. Both are of the same time. Pure. */
-export const newlyPriced = (before: readonly HeldPrices[], after: readonly HeldPrices[]): HeldPrices[] =>
+export const newlyPriced = (before: readonly PricedPeriod[], after: readonly PricedPeriod[]): PricedPeriod[] =>
   after.flatMap(now =>
     before.flatMap(then => {
       const start_ms = Math.max(now.start_ms, then.start_ms)
@@ -117,7 +121,11 @@ export const newlyPriced = (before: readonly HeldPrices[], after: readonly HeldP
   )
 
 /** A meter that both price at some moment of a billed time; null when there is none. Pure. */
-export function meterOfBoth(mine: readonly HeldPrices[], held: readonly HeldPrices[], billed: Interval): string | null {
+export function sharedMeter(
+  mine: readonly PricedPeriod[],
+  held: readonly PricedPeriod[],
+  billed: Interval,
+): string | null {
   for (const a of mine)
     for (const b of held) {
       const start = Math.max(a.start_ms, b.start_ms, billed.start)

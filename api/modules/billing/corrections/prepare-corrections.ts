@@ -16,7 +16,7 @@ import { announce } from '../../invoices/one-off/insert-one-off.ts'
 import { getInvoice, lockInvoice } from '../../invoices/repository.ts'
 import { type InvoiceRow, UNTOUCHED } from '../../invoices/table.ts'
 import { paidByBalances, usesOf } from '../../invoices/wallet-uses.ts'
-import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockCustomerShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { type ClosedUsage, closedUsageOf } from '../late/closed-usage.ts'
 import {
@@ -148,7 +148,7 @@ async function prepareOne(
   const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
   const fault = await inTenant(deps.database, tenant, SERVICE, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
-    await holdCustomer(uow, idOf('cust', row.customer_id))
+    await lockCustomerShared(uow, idOf('cust', row.customer_id))
     const original = await lockInvoice(uow, idOf('invo', originalId))
     // A correction that is prepared or issued has its credit note, so another worker's is found here too.
     if ((await creditsOf(uow, originalId)).length > 0)

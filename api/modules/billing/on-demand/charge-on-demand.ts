@@ -16,7 +16,7 @@ import type { InvoiceView } from '../../invoices/schema.ts'
 import { lockFunds, readFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, type OnDemandTerms, UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
-import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockCustomerShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { type InvoicePreview, unsavedView } from '../preview/unsaved-view.ts'
@@ -69,7 +69,7 @@ async function price(uow: Uow, body: OnDemandChargeBody, { saves }: { readonly s
   const subscriptionId = schedule.pricing_plan_subscription_id
   if (saves) await lockSubscription(uow, idOf('ppsu', subscriptionId))
   const inputs = await loadBillingInputs(uow, subscriptionId)
-  if (saves) await holdCustomer(uow, idOf('cust', inputs.customer.id))
+  if (saves) await lockCustomerShared(uow, idOf('cust', inputs.customer.id))
   const order = orderOf(inputs, body, body.start_at ?? formatInstant(uow.now))
   const terms = resolveTerms(inputs)
   checkOrder({ inputs, terms, order })

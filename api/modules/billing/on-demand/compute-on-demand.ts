@@ -64,15 +64,15 @@ const applicable = ({ commitment: _minimum, coupons = [], ...schedule }: Schedul
 
 const serviceOf = ({ service_start, service_end }: OnDemandTerms) => interval(at(service_start), at(service_end))
 
-/** What is kept of an on-demand charge that becomes FINAL. */
-export type KeptOrder = Omit<OnDemandRequest, 'terms' | 'bought'> & { readonly inputs: BillingInputs }
+/** What an on-demand charge was computed from, saved when it becomes FINAL. */
+export type OnDemandSnapshot = Omit<OnDemandRequest, 'terms' | 'bought'> & { readonly inputs: BillingInputs }
 
-/** The same invoice again, from what was kept of it. */
-export function computeKeptOrder({ inputs, ...kept }: KeptOrder): ComputedInvoice {
+/** The same invoice again, from its snapshot. */
+export function computeFromSnapshot({ inputs, ...saved }: OnDemandSnapshot): ComputedInvoice {
   const terms = resolveTerms(inputs)
-  const bought = chargesOfOrder({ terms, order: kept.order })
+  const bought = chargesOfOrder({ terms, order: saved.order })
   if (bought === null) throw new Error('what was kept of an order has its prices')
-  return computeOnDemand(inputs, { ...kept, terms, bought })
+  return computeOnDemand(inputs, { ...saved, terms, bought })
 }
 
 /** What the invoice needs of wallets. */

@@ -4,16 +4,16 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
 import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
-import { keepInputs } from '../../invoices/kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { lockFunds } from '../../invoices/settlement/funds.ts'
+import { saveInputs } from '../../invoices/snapshot/invoice-snapshot.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockCustomerShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { loadBillingInputs } from '../terms/load/load-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { computeOnDemand, fundsOfOrder, type KeptOrder } from './compute-on-demand.ts'
+import { computeOnDemand, fundsOfOrder, type OnDemandSnapshot } from './compute-on-demand.ts'
 import { chargesOfOrder } from './order.ts'
 
 /** Its name, as stored with the invoices it makes. */
@@ -29,7 +29,7 @@ export const onDemandProducer = (database: Database): InvoiceProducer => ({
     inTimeOf(database, tenant, [subscriptionOf(row)], () =>
       inTenant(database, tenant, actor, async uow => {
         await lockSubscription(uow, idOf('ppsu', subscriptionOf(row)))
-        await holdCustomer(uow, idOf('cust', row.customer_id))
+        await lockCustomerShared(uow, idOf('cust', row.customer_id))
         await prepare?.(uow)
         return await save(uow, await recomputeOnDemand(uow, row.id))
       }),
@@ -58,8 +58,8 @@ export async function recomputeOnDemand(uow: Uow, invoiceId: Id<'invo'>): Promis
     cutoffAt: at(order.start_at),
     compute: finalizedAt => computeOnDemand(inputs, { terms, order, bought, payers, added, finalizedAt }),
     close: closing => {
-      const kept: KeptOrder = { inputs, order, payers, added, finalizedAt: closing.now }
-      return keepInputs(closing, row.id, kept)
+      const kept: OnDemandSnapshot = { inputs, order, payers, added, finalizedAt: closing.now }
+      return saveInputs(closing, row.id, kept)
     },
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type ExchangeRate, RATE_DAYS_MAX } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { WalletBalance } from '../../../../shared/billing/steps/clauses.ts'
-import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
+import type { StoredTaxAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { CreditPart } from '../../../../shared/billing/wallets/credits.ts'
 import { decode, encode } from '../../../../shared/json/exact-json.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
@@ -118,7 +118,7 @@ function timesOf({ window, finalizedAt }: Asked): Instant[] {
 }
 
 /** The answers about the days around those times. */
-const taxAnswersOf = (answers: readonly KeptAnswer[], asked: Asked): readonly KeptAnswer[] =>
+const taxAnswersOf = (answers: readonly StoredTaxAnswer[], asked: Asked): readonly StoredTaxAnswer[] =>
   answers.filter(({ on }) => timesOf(asked).some(time => Math.abs(at(`${on}T00:00:00Z`) - time) <= SLACK_MS))
 
 /** What many subscriptions have in common. */

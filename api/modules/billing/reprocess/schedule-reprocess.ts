@@ -4,7 +4,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { createResource } from '../../../resource/commands.ts'
-import { takeCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockCustomer } from '../../parties/customers/lock-customer.ts'
 import { affectedBy, markInvoices } from './affected-invoices.ts'
 import { reprocessResource } from './reprocess.ts'
 
@@ -26,7 +26,7 @@ export async function scheduleReprocess(
   if (affected.rows.length === 0) return
   // One at a time per customer, so that two concurrent changes do not each create a reprocess. Nor is any of the invoices saved
   // meanwhile: a billing run saves many in its own order, and the two would wait for each other.
-  await takeCustomer(uow, customerId)
+  await lockCustomer(uow, customerId)
   const waiting = await uow.tx.execute<{ scheduled_at: string }>(sql`
     update reprocesses set
       customer = customer || jsonb_build_object('start_at', least(customer ->> 'start_at', ${start_at}),

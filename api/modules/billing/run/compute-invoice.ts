@@ -21,7 +21,7 @@ import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { lockFunds, NO_PAYERS, type Payers } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { holdCustomers } from '../../parties/customers/hold-customer.ts'
+import { lockCustomersShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { billsLateUsage, type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
@@ -48,7 +48,7 @@ import {
   loadSubscriptionInvoices,
   takesLateUsage,
 } from './state/subscription-invoices.ts'
-import { heldFor } from './state/subscription-state.ts'
+import { customersToLock } from './state/subscription-state.ts'
 
 export type BillingDeps = {
   readonly database: Database
@@ -170,7 +170,7 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const usage = closes ? await exactUsage(deps, { tenant, inputs, charges: all, positions, read }) : read
     const outcome = await inTenant(deps.database, tenant, actor, async uow => {
       await lockSubscription(uow, idOf('ppsu', target.subscriptionId))
-      await holdCustomers(uow, heldFor(loaded.inputs), { skip: false })
+      await lockCustomersShared(uow, customersToLock(loaded.inputs), { skip: false })
       const state = await loadState(uow, target)
       if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)

@@ -13,7 +13,7 @@ import { lockFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { requireAnswered } from '../../invoices/tax/answers/require-answered.ts'
 import { hasLines } from '../../invoices/view.ts'
-import { holdCustomers } from '../../parties/customers/hold-customer.ts'
+import { lockCustomersShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { saveClosedUsage } from '../late/closed-usage.ts'
@@ -22,7 +22,7 @@ import { resolveTerms } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { type Advanced, advanceInvoices } from './advance-invoices.ts'
 import { keyOfWindow } from './state/subscription-invoices.ts'
-import { heldFor, loadStates, type SubscriptionState } from './state/subscription-state.ts'
+import { customersToLock, loadStates, type SubscriptionState } from './state/subscription-state.ts'
 
 /** What is refused is the payment that this invoice is for. */
 const FIELD = 'first_payment'
@@ -37,7 +37,7 @@ export async function draftOpening(uow: Uow, subscriptionId: Id<'ppsu'>): Promis
   const window = openingWindow(state)
   if (!window || window.opensAt > uow.now) return null
   if (chargesOf(resolveTerms(state.inputs), window, new Set()).length === 0) return null
-  await holdCustomers(uow, heldFor(state.inputs), { skip: false })
+  await lockCustomersShared(uow, customersToLock(state.inputs), { skip: false })
   await requireClocks(uow, [state.inputs.customer.id])
   const { pending } = await advance(uow, state, { window, finalizeAt: null })
   const [made] = pending

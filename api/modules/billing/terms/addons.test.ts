@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { enabledChanges, enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
-import { heldPrices } from '../../subscriptions/enabled-pricings/held-prices.ts'
+import { pricedPeriods } from '../../subscriptions/enabled-pricings/priced-periods.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import type { ClosedCharge } from '../late/closed-usage.ts'
 import { termOf } from '../late/late-usage.ts'
@@ -110,7 +110,7 @@ test('a schedule holds the meters of what it sells, and cuts its time where that
     { id: 'extra', addon: true, meters: ['images', 'tokens'] },
   ]
   const enabled = [{ pricing_id: 'extra', start_at: '2026-03-11T00:00:00Z', end_at: '2026-03-21T00:00:00Z' }]
-  const parts = heldPrices('version', pricings, { enabled, during: { start: at(MARCH), end: null } })
+  const parts = pricedPeriods('version', pricings, { enabled, during: { start: at(MARCH), end: null } })
   expect(
     parts.map(({ start_ms, meters, pricing_ids }) => [formatInstant(instantOf(start_ms)), meters, pricing_ids]),
   ).toEqual([

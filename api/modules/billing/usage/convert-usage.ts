@@ -180,7 +180,10 @@ export function exchangesTogether(figures: readonly UsageFigure[], type: Calcula
  * The rates by which usage of a closed time is converted again: those kept with its invoice, and stored ones of other
  * pairs or of before the first that was kept. A rate that is corrected or added later changes nothing that was billed.
  */
-export function withKept(kept: readonly ExchangeRate[], stored: readonly ExchangeRate[]): readonly ExchangeRate[] {
+export function preferInvoiceRates(
+  kept: readonly ExchangeRate[],
+  stored: readonly ExchangeRate[],
+): readonly ExchangeRate[] {
   if (kept.length === 0) return stored
   const pairOf = ({ base_currency, currency }: ExchangeRate): string => `${base_currency} ${currency}`
   const since = new Map<string, number>()

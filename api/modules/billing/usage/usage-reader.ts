@@ -22,7 +22,7 @@ import type { Charge } from '../charges/charge.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
 import { attributedUsage, type ReadPart } from './attributed-usage.ts'
-import { inPricingCurrency, withKept } from './convert-usage.ts'
+import { inPricingCurrency, preferInvoiceRates } from './convert-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import { usageByValue } from './event-usage.ts'
 import { splitUsage } from './split-usage.ts'
@@ -217,7 +217,7 @@ export async function readNeeds(
     needs.map(async need => {
       const kept = need.keptRates ?? of.keptRates ?? []
       const rates = async (currencies: readonly string[], since: Instant) =>
-        withKept(kept, await stored(currencies, since))
+        preferInvoiceRates(kept, await stored(currencies, since))
       const found = await inPricingCurrency(need, await read(need), { read, rates })
       figures.set(need.key, found.figures)
       if (perCustomer) byCustomer.set(need.key, found.byCustomer)

@@ -93,8 +93,8 @@ export async function lockMigration(uow: Uow, id: string): Promise<VersionMigrat
   return row ?? null
 }
 
-/** Whether it has this status; it keeps it until commit. */
-export async function holdsStatus(uow: Uow, id: string, status: VersionMigration['status']): Promise<boolean> {
+/** Whether it has this status. Locks it until commit, so that it keeps the status. */
+export async function lockIfStatus(uow: Uow, id: string, status: VersionMigration['status']): Promise<boolean> {
   const [row] = await uow.tx.select({ status: table.status }).from(table).where(ofId(uow, id)).for('share')
   return row?.status === status
 }

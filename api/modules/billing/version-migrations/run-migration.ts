@@ -12,7 +12,7 @@ import { inTimeOf, timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import { moveToVersion } from '../../subscriptions/succession/move-to-version.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { billedInAdvance } from './billed-in-advance.ts'
-import { holdsStatus, lockMigration, moveMigration, resultOf, withProgress } from './migrations.ts'
+import { lockIfStatus, lockMigration, moveMigration, resultOf, withProgress } from './migrations.ts'
 import { type PreviewedMove, previewMoves } from './preview-moves.ts'
 import { type MigratedSubscription, migratedSubscriptions, type VersionMigration } from './table.ts'
 
@@ -148,7 +148,7 @@ async function moveGroup(deps: MigrationDeps, tenant: Tenant, { row, group, isSt
 /** The subscription and its result are saved together, so that it is moved once. */
 async function moveOne(deps: MigrationDeps, tenant: Tenant, { row, subscription }: One): Promise<void> {
   const refused = await inTenant(deps.database, tenant, SERVICE, async uow => {
-    const isWaiting = (await holdsStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
+    const isWaiting = (await lockIfStatus(uow, row.id, 'IN_PROGRESS')) && (await lockOne(uow, { row, subscription }))
     if (!isWaiting) return null
     const moved = await moveToVersion(uow, subscription, row, billedInAdvance)
     const values: Values =

@@ -11,14 +11,14 @@ import { priceBeforeDocument } from '../pricing/price-invoice.ts'
 import { COMBINED_BILLING } from '../run/combined/issue-together.ts'
 import { type JoinedInvoice, joinedKey, joinInvoices, type Part } from '../run/combined/join-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { type Basis, notKept, pinnedBasis, withUsage } from './reprice.ts'
+import { type Basis, noSnapshot, pinnedBasis, withUsage } from './reprice.ts'
 
 export const isCombined = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean => producer === COMBINED_BILLING
 
 type PricedPart = Part & { readonly basis: Basis }
 
 /** What is kept with such an invoice. */
-type KeptBalances = { readonly balances: readonly PrepaidBalance[] }
+type SavedBalances = { readonly balances: readonly PrepaidBalance[] }
 
 /** Its invoices, each priced from the log and its pinned inputs. */
 export async function partsOfCombined(
@@ -43,8 +43,8 @@ export async function partsOfCombined(
 /** The document of them together. Throws INVALID_OPERATION where what it needs was not kept. */
 export function recombined(row: InvoiceRow, parts: readonly PricedPart[], kept: unknown): JoinedInvoice {
   const [first, ...others] = parts
-  if (!first || kept === undefined) throw notKept(row)
-  const { balances } = kept as KeptBalances
+  if (!first || kept === undefined) throw noSnapshot(row)
+  const { balances } = kept as SavedBalances
   return joinInvoices([first, ...others], balances)
 }
 

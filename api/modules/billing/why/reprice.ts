@@ -51,7 +51,7 @@ export const refused = (row: InvoiceRow, message: string): AppError =>
 export const notClosed = (row: InvoiceRow): AppError =>
   refused(row, `An invoice that is ${row.status} is not closed; make it FINAL first.`)
 
-export const notKept = (row: InvoiceRow): AppError =>
+export const noSnapshot = (row: InvoiceRow): AppError =>
   refused(row, 'The invoice became FINAL before what it was priced from was kept, so it cannot be priced again.')
 
 /** Whether the invoice is for a period of a subscription; the lines of other invoices already say everything. */
@@ -72,7 +72,7 @@ export async function pinnedBasis(
   return await readTenant(deps.database, tenant, async uow => {
     const pin = await loadPin(uow, row.id)
     const positions = await closedPositions(uow, row.id)
-    if (!pin || !positions) throw notKept(row)
+    if (!pin || !positions) throw noSnapshot(row)
     const { inputs, request } = pin
     const names = await closedNames(
       uow,

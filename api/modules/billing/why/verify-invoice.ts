@@ -6,7 +6,6 @@ import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { contentAfter } from '../../invoices/issued/content-after.ts'
-import { loadKept } from '../../invoices/kept/kept-with-invoice.ts'
 import { linesOfInvoice } from '../../invoices/lines/store-lines.ts'
 import { computeOfLines, type InvoiceOfLines } from '../../invoices/one-off/compute-of-lines.ts'
 import { computeOneOff, type OneOffInput } from '../../invoices/one-off/compute-one-off.ts'
@@ -14,16 +13,17 @@ import { ONE_OFF_BILLING } from '../../invoices/one-off/one-off-producer.ts'
 import type { ComputedInvoice } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement/settlement.ts'
+import { loadInvoiceSnapshot } from '../../invoices/snapshot/invoice-snapshot.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { REBILL_BILLING, rebillColumns } from '../late/corrected/rebill.ts'
-import { computeKeptOrder, type KeptOrder } from '../on-demand/compute-on-demand.ts'
+import { computeFromSnapshot, type OnDemandSnapshot } from '../on-demand/compute-on-demand.ts'
 import { ON_DEMAND_BILLING } from '../on-demand/on-demand-producer.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'
 import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import { isCombined, partsOfCombined, recombined } from './combined-parts.ts'
 import { countingOf, eventsOf } from './counted.ts'
-import { type Basis, isOfSubscription, notClosed, notKept, pinnedBasis, refused, withUsage } from './reprice.ts'
+import { type Basis, isOfSubscription, noSnapshot, notClosed, pinnedBasis, refused, withUsage } from './reprice.ts'
 import { ruleChanges } from './rule-changes.ts'
 
 /** The most differences, and the most events, that are listed. */
@@ -37,7 +37,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
   const { row, lines, kept } = await readTenant(deps.database, tenant, async uow => ({
     row: await getInvoice(uow, id),
     lines: await linesOfInvoice(uow, id),
-    kept: await loadKept(uow, id),
+    kept: await loadInvoiceSnapshot(uow, id),
   }))
   const { bases, ...priced } = await pricedAgain(deps, tenant, { row, inputs: kept.inputs })
   const columns = { ...priced.columns, content: contentAfter(priced.columns.content, row, kept.refreshes) }
@@ -92,11 +92,11 @@ async function pricedAgain(
   if (isCreditNote(row))
     throw refused(row, 'A credit note takes its amounts from the invoice that it credits; verify that invoice.')
   if (row.status !== 'FINAL') throw notClosed(row)
-  if (inputs === undefined) throw notKept(row)
+  if (inputs === undefined) throw noSnapshot(row)
   // Kept by the producers of these invoices.
   const { columns, lines } =
     row.producer === ON_DEMAND_BILLING
-      ? computeKeptOrder(inputs as KeptOrder)
+      ? computeFromSnapshot(inputs as OnDemandSnapshot)
       : row.producer === ONE_OFF_BILLING
         ? computeOneOff(inputs as OneOffInput)
         : computeOfLines(inputs as InvoiceOfLines)

@@ -49,7 +49,7 @@ export const pricingPlanGroupResource = defineResource<PricingPlanGroup>({
   }),
   // Before the plans are checked: who puts a plan into another group waits here, and then sees this one.
   resolve: async (uow, row, previous) => {
-    await holdPlans(uow, joining(row, previous))
+    await lockPlans(uow, joining(row, previous))
     return row
   },
   check: async (uow, row, previous) => {
@@ -85,7 +85,7 @@ function requireEachOnce({ pricing_plan_ids: ids }: PricingPlanGroup): void {
   })
 }
 
-async function holdPlans(uow: Uow, ids: readonly string[]): Promise<void> {
+async function lockPlans(uow: Uow, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await uow.tx
     .select({ id: pricingPlans.id })

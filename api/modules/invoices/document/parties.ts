@@ -4,7 +4,7 @@ import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../../../../shared/billing/tax/tax.ts'
-import type { KeptAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
+import type { StoredTaxAnswer } from '../../../../shared/billing/tax/tax-engine.ts'
 import type { PlatformTaxRate } from '../../../../shared/billing/tax/tax-rates.ts'
 import type { NumberField } from '../../parties/platforms/number-fields.ts'
 import type { InvoiceSettings } from '../../parties/platforms/schema.ts'
@@ -83,7 +83,7 @@ export type Parties = {
   /** The platform's own tax rates of the countries of the parties; absent where there are none. */
   readonly tax_rates?: readonly PlatformTaxRate[]
   /** What the tax engine said about these parties; absent where it is not asked. */
-  readonly tax_answers?: readonly KeptAnswer[]
+  readonly tax_answers?: readonly StoredTaxAnswer[]
   /**
    * The exchange rates between the currency of the invoice and those of the tax authorities; empty where the platform has none.
    * Absent where the invoice is in the currency of the authority.

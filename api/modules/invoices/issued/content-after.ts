@@ -1,6 +1,7 @@
 // What refreshes made of the content of a FINAL invoice. Pure.
-import type { Refreshed } from '../kept/kept-with-invoice.ts'
+
 import type { CopiedFieldView, InvoiceContent } from '../schema.ts'
+import type { Refreshed } from '../snapshot/invoice-snapshot.ts'
 import type { InvoiceRow } from '../table.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
 

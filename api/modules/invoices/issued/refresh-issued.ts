@@ -14,11 +14,11 @@ import { creditsOf } from '../credits/linked-invoices.ts'
 import { loadCopiedFields } from '../custom-fields/copied-fields.ts'
 import { loadBillingEntity, loadCustomer, loadInvoicingSettings, loadTaxRatesOf } from '../document/load-parties.ts'
 import { invoiceTax } from '../document/tax/invoice-tax.ts'
-import { keepRefresh, type Refreshed } from '../kept/kept-with-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice, lockInvoice } from '../repository.ts'
 import type { CopiedFieldView } from '../schema.ts'
 import { isCreditNote } from '../settlement/settlement.ts'
+import { type Refreshed, saveRefresh } from '../snapshot/invoice-snapshot.ts'
 import type { InvoiceRow } from '../table.ts'
 import { LacksTaxAnswer } from '../tax/answers/lacks-answer.ts'
 import { engineOf, queryAgain, withTaxAnswers } from '../tax/answers/with-answers.ts'
@@ -72,7 +72,7 @@ async function refreshIssued(uow: Uow, row: InvoiceRow, types: readonly string[]
   for (const refreshed of refreshes) {
     const after = contentAfter(content, row, [refreshed])
     // So that the invoice can be verified as it is now.
-    if (!isDeepStrictEqual(after, content)) await keepRefresh(uow, row.id, refreshed)
+    if (!isDeepStrictEqual(after, content)) await saveRefresh(uow, row.id, refreshed)
     content = after
   }
   return await change(uow, row, { content })

@@ -10,7 +10,7 @@ import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
-import { holdCustomer } from '../../parties/customers/hold-customer.ts'
+import { lockCustomerShared } from '../../parties/customers/lock-customer.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platforms } from '../../parties/platforms/table.ts'
 import { checkLine } from '../added-lines/change-lines.ts'
@@ -94,7 +94,7 @@ async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffI
     throw new AppError('INVALID_FIELD', 'customer_reference is of another customer than customer_id.', {
       field: 'customer_reference',
     })
-  await holdCustomer(uow, customer.id)
+  await lockCustomerShared(uow, customer.id)
   if (isClosedOrArchived(customer))
     throw new AppError('INVALID_FIELD', `The customer is ${customer.status} and gets no new invoice.`, { field })
   return customer.id

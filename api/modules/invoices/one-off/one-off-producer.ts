@@ -3,10 +3,10 @@ import type { Database, Uow } from '../../../../shared/database/database.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { addedLinesOf } from '../added-lines/store-added-lines.ts'
-import { keepInputs } from '../kept/kept-with-invoice.ts'
 import type { InvoiceProducer, Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import { lockFunds, NO_PAYERS } from '../settlement/funds.ts'
+import { saveInputs } from '../snapshot/invoice-snapshot.ts'
 import { computeOneOff, fundsOfOneOff, loadOneOffParties } from './compute-one-off.ts'
 import { plainProducer } from './plain-producer.ts'
 
@@ -34,6 +34,6 @@ export async function recomputeOneOff(uow: Uow, invoiceId: Id<'invo'>): Promise<
   return {
     cutoffAt: at(row.created_at),
     compute: finalizedAt => computeOneOff(inputsAt(finalizedAt)),
-    close: closing => keepInputs(closing, row.id, inputsAt(closing.now)),
+    close: closing => saveInputs(closing, row.id, inputsAt(closing.now)),
   }
 }

@@ -15,11 +15,11 @@ import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
-import { keepTerms } from './keep-terms.ts'
 import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
 import { defaultRoles, type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
+import { saveTermsHistory } from './terms-history.ts'
 
 /** Throws INVALID_FIELD for what only a SELLER has, and RESOURCE_NOT_FOUND for an unknown billing entity. */
 async function checkSellerDetails(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
@@ -100,7 +100,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     ...withParents(withRole(row)),
     organization: row.organization && (await checkedOrganization(row.organization, previous?.organization, uow.now)),
   }),
-  afterSave: keepTerms,
+  afterSave: saveTermsHistory,
   check: async (uow, row, previous) => {
     checkSelector(row.pricing_plan_subscription_selector)
     if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)

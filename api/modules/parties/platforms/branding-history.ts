@@ -19,8 +19,8 @@ const brandings = pgTable('brandings', {
   branding: wireJson<Branding>().notNull(),
 })
 
-/** Keeps a branding that was changed, from now on. */
-export async function keepBranding(uow: Uow, { branding }: Platform, previous: Platform | null): Promise<void> {
+/** Saves a branding that was changed, from now on. */
+export async function saveBrandingHistory(uow: Uow, { branding }: Platform, previous: Platform | null): Promise<void> {
   if (isDeepStrictEqual(branding, previous?.branding)) return
   const { platformId, environment } = uow.tenant
   await uow.tx

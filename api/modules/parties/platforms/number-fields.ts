@@ -38,7 +38,7 @@ export async function checkNumberFields(uow: Uow, row: Platform): Promise<void> 
 }
 
 /** Keeps the fields of the prefixes from being renamed or removed while they name them. */
-export async function keepNumberFields(uow: Uow, row: Platform, previous: Platform | null): Promise<void> {
+export async function saveNumberFieldUses(uow: Uow, row: Platform, previous: Platform | null): Promise<void> {
   if (isDeepStrictEqual(row.invoice_settings, previous?.invoice_settings)) return
   const used: CustomField[] = []
   for (const series of NUMBER_SERIES) used.push(...(await fieldsOf(uow, row, series)))

@@ -13,11 +13,11 @@ import {
   TimeZone,
 } from '../../../resource/shapes.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
-import { keepBranding } from './branding-history.ts'
+import { saveBrandingHistory } from './branding-history.ts'
 import { checkFeedSettings, ExchangeRateSettings, ExchangeRateStatus } from './exchange-rate-settings.ts'
 import { extraOpenFault, numberFault } from './invoice-settings.ts'
 import { checkLogo } from './logo.ts'
-import { checkNumberFields, keepNumberFields } from './number-fields.ts'
+import { checkNumberFields, saveNumberFieldUses } from './number-fields.ts'
 import {
   ApiSettings,
   Branding,
@@ -104,8 +104,8 @@ export const platformResource = defineResource<Platform>({
     }
   },
   afterSave: async (uow, row, previous) => {
-    await keepNumberFields(uow, row, previous)
-    await keepBranding(uow, row, previous)
+    await saveNumberFieldUses(uow, row, previous)
+    await saveBrandingHistory(uow, row, previous)
   },
   fixture: {
     create: () => Promise.reject(new Error('a platform is not created by a call')),

@@ -12,7 +12,7 @@ import type { InvoiceDeps } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
 import { newCustomerId, whereCustomerIsNew } from '../../invoices/tax/answers/new-customer.ts'
-import { keepHeldAnswers } from '../../invoices/tax/answers/store-answers.ts'
+import { saveRetainedAnswers } from '../../invoices/tax/answers/store-answers.ts'
 import { engineOf, withTaxAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { entitlementsOf } from '../../subscriptions/entitlements/entitlements-of.ts'
@@ -60,7 +60,7 @@ export function initRoute(app: FastifyInstance, deps: InitDeps): void {
     handle: async (uow, { body }) => {
       const request = normalizeTimes(Body, body) as Request
       const made = await initSubscription(uow, request, newCustomerId())
-      await keepHeldAnswers(uow)
+      await saveRetainedAnswers(uow)
       const paid = await firstPaid(deps, uow, made, request)
       return { ...(await initAnswer(uow, made)), ...(await paidAnswer(uow, paid)) }
     },

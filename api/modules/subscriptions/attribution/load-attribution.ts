@@ -1,6 +1,11 @@
 // What decides which subscription events belong to, read for some customers at once (semantics 1.3).
 import { sql } from 'drizzle-orm'
-import type { AttributedCustomer, Candidate, CustomerTerms, Held } from '../../../../shared/attribution/attribute.ts'
+import type {
+  AttributedCustomer,
+  Candidate,
+  CustomerTerms,
+  PlanVersionPeriod,
+} from '../../../../shared/attribution/attribute.ts'
 import { type Directory, GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import { selectorOf } from '../../../../shared/attribution/selector.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
@@ -8,7 +13,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { type Instant, instantOf, parseInstant } from '../../../../shared/time.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import type { AttributionTerms } from '../../parties/customers/table.ts'
-import { type HeldSchedule, loadHeldPrices } from '../enabled-pricings/held-prices.ts'
+import { loadPricedPeriods, type PricedSchedule } from '../enabled-pricings/priced-periods.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
 import { pausesIn } from '../ending/inactive-periods.ts'
 import type { Subscription } from '../table.ts'
@@ -142,7 +147,7 @@ async function loadSubscriptions(
     select held.*, sold.has_addons, sold.meters from held join sold using (version_id)
     order by held.id, held.start_at, held.schedule_id`)
   const found = new Map<string, AttributionSubscription & { held: AttributionSubscription['held'][number][] }>()
-  const pricesOf = await loadHeldPrices(uow, rows.flatMap(variedOf))
+  const pricesOf = await loadPricedPeriods(uow, rows.flatMap(variedOf))
   for (const row of rows) {
     const { inactive_periods, version_id, plan_reference, meters } = row
     const { id, reference, customer_id, replicates, country } = row
@@ -166,7 +171,7 @@ const timeOf = ({ start_ms, end_ms }: HeldRow): HeldTime => ({
 })
 
 /** What has other prices at other times: a rate card, and a version with ADDONs. */
-const variedOf = (row: HeldRow): HeldSchedule[] =>
+const variedOf = (row: HeldRow): PricedSchedule[] =>
   row.rate_card_id === null && !row.has_addons
     ? []
     : [
@@ -273,7 +278,7 @@ const candidateOf = ({ id, reference, country, replicates, held }: AttributionSu
   billingEntityCountry: country,
   replicatesToParent: replicates,
   held: held.map(
-    (part): Held => ({
+    (part): PlanVersionPeriod => ({
       start: instantOf(part.start_ms),
       end: part.end_ms === null ? null : instantOf(part.end_ms),
       versionId: part.version_id,

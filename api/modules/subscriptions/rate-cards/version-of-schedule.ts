@@ -4,7 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
-import { loadHeldPrices } from '../enabled-pricings/held-prices.ts'
+import { loadPricedPeriods } from '../enabled-pricings/priced-periods.ts'
 import type { Schedule } from '../table.ts'
 
 type Priced = Pick<
@@ -24,7 +24,7 @@ export async function versionOfSchedule(uow: ReadUow, schedule: Priced, moment: 
     start_ms: at(start_at),
     end_ms: end_at === null ? null : at(end_at),
   }
-  const versions = (await loadHeldPrices(uow, [held]))(held)
+  const versions = (await loadPricedPeriods(uow, [held]))(held)
   const inForce = versions.find(({ start_ms, end_ms }) => start_ms <= moment && (end_ms === null || moment < end_ms))
   return idOf('ppve', inForce?.version_id ?? null)
 }

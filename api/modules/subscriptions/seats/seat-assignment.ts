@@ -65,11 +65,11 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   computed: { status: OneOf(...SEAT_STATUSES) },
   compute: async (uow, rows) => rows.map(row => ({ status: seatStatus(row, formatInstant(uow.now)) })),
   defaults: async (uow, row) => {
-    if (!row.id) await holdInOrder(uow, row)
+    if (!row.id) await lockInOrder(uow, row)
     return { start_at: formatInstant(uow.now) }
   },
   check: async (uow, row, previous) => {
-    await holdBilling(uow, row)
+    await lockBilling(uow, row)
     if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
     if (previous === null) await checkNew(uow, row)
     else if (seatStatus(previous, formatInstant(uow.now)) === 'ENDED')
@@ -136,14 +136,14 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
  * Holds what a new assignment names, in one order and before any of it is held against deletion alone: two calls that want the same wait
  * for each other and do not deadlock. What is missing is refused where references are checked.
  */
-async function holdInOrder(uow: Uow, row: SeatAssignment): Promise<void> {
+async function lockInOrder(uow: Uow, row: SeatAssignment): Promise<void> {
   await lockOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   await lockOne(uow, customerResource, row.customer_id)
   await lockOne(uow, productItemResource, row.product_item_id)
 }
 
 /** Holds a subscription that is billed, before anything else is held: none of its invoices becomes FINAL meanwhile. */
-async function holdBilling(uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> {
+async function lockBilling(uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> {
   const { status } = await getOne(uow, subscriptionResource, id)
   if (status !== 'DRAFT') await lockSubscription(uow, id)
 }

@@ -7,7 +7,7 @@ import type { Id } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { storedTimeText } from '../../../resource/columns.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 
 const BATCH = 200
@@ -47,7 +47,7 @@ async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const found = await uow.tx.execute<{ grant_id: Id<'wgra'>; wallet_id: Id<'wall'> }>(sql`
     select grant_id, wallet_id from wallet_grant_accounts a where ${due} order by expire_at, grant_id limit ${BATCH}`)
   if (found.rows.length === 0) return 0
-  await holdWallets(
+  await lockWallets(
     uow,
     found.rows.map(({ wallet_id }) => wallet_id),
   )

@@ -8,7 +8,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { getOne, lockExisting } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { type Cause, postEntries } from '../ledger/post-entries.ts'
 import type { RevertReason } from '../schema.ts'
 import { type WalletGrant, walletGrantAccounts } from '../table.ts'
@@ -30,7 +30,7 @@ export async function revertGrant(
 ): Promise<WalletGrant> {
   const { reason, cause, byCharge = false } = of
   const { wallet_id } = await getOne(uow, walletGrantResource, id)
-  await holdWallets(uow, [wallet_id])
+  await lockWallets(uow, [wallet_id])
   const grant = await lockExisting(uow, walletGrantResource, id)
   if (grant.reverted_at !== null) return grant
   const a = walletGrantAccounts

@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { at } from '../../../../shared/time.ts'
 import { saveNew } from '../../../resource/commands.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { type Cause, postEntries } from '../ledger/post-entries.ts'
 import { type WalletGrant, walletGrantAccounts } from '../table.ts'
 import { walletGrantResource } from '../wallet-grant.ts'
@@ -21,7 +21,7 @@ export type NewGrant = Pick<
 
 /** Saves a grant that has been checked, and posts its entry. Emits WALLET_GRANT.CREATED. */
 export async function saveGrant(uow: Uow, grant: NewGrant, cause: Cause): Promise<WalletGrant> {
-  await holdWallets(uow, [grant.wallet_id])
+  await lockWallets(uow, [grant.wallet_id])
   const row = await saveNew(uow, walletGrantResource, grant)
   const { id, wallet_id, type, start_at, expire_at } = row
   await uow.tx.insert(walletGrantAccounts).values({

@@ -28,7 +28,7 @@ export type NewEntry = {
   readonly actor?: Actor
 }
 
-/** Posts all entries at once. The caller holds the lock of the wallets (hold-wallet.ts). */
+/** Posts all entries at once. The caller holds the lock of the wallets (lock-wallets.ts). */
 export async function postEntries(uow: Uow, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length === 0) return
   const { now } = uow

@@ -31,7 +31,7 @@ export type EndOperation =
     })
   | (Of & { readonly kind: 'RELEASE'; readonly reservation: string })
 
-export type HeldWallet = { readonly wallet: Wallet; readonly unit: WalletUnit }
+export type LockedWallet = { readonly wallet: Wallet; readonly unit: WalletUnit }
 
 /** The state of a batch: reservations by wallet and by reference, after the operations decided so far. */
 export type Batch = {
@@ -44,7 +44,7 @@ export type Batch = {
 }
 
 /** Decides one operation. Throws an AppError that refuses it; nothing has changed then. */
-export const decide = (batch: Batch, held: HeldWallet, operation: EndOperation): WalletReservation =>
+export const decide = (batch: Batch, held: LockedWallet, operation: EndOperation): WalletReservation =>
   operation.kind === 'COMMIT' ? commit(batch, held, operation) : release(batch, held, operation)
 
 const partsOf = ({ parts }: WalletReservation): GrantPart[] =>
@@ -52,7 +52,7 @@ const partsOf = ({ parts }: WalletReservation): GrantPart[] =>
 
 function commit(
   batch: Batch,
-  { wallet, unit }: HeldWallet,
+  { wallet, unit }: LockedWallet,
   of: Extract<EndOperation, { kind: 'COMMIT' }>,
 ): WalletReservation {
   const before = existing(batch, wallet, of.reservation)
@@ -83,7 +83,7 @@ function commit(
 
 function release(
   batch: Batch,
-  { wallet }: HeldWallet,
+  { wallet }: LockedWallet,
   of: Extract<EndOperation, { kind: 'RELEASE' }>,
 ): WalletReservation {
   const before = existing(batch, wallet, of.reservation)

@@ -13,7 +13,7 @@ import { loadLiveAccounts, spendable } from '../ledger/load-accounts.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { type Wallet, type WalletReservation, walletReservations, wallets, walletTypes } from '../table.ts'
 import { unitOf, type WalletUnit } from '../unit.ts'
-import { type Batch, decide, type EndOperation, endLease, type HeldWallet } from './decide.ts'
+import { type Batch, decide, type EndOperation, endLease, type LockedWallet } from './decide.ts'
 
 /** A reservation as it is answered. */
 export type ShownReservation = Omit<WalletReservation, 'platform_id' | 'environment' | 'parts'>
@@ -31,7 +31,7 @@ export async function runBatch(
   operations: readonly EndOperation[],
   also: readonly string[] = [],
 ): Promise<Outcome[]> {
-  const held = await holdNamed(uow, [...operations.map(({ wallet }) => wallet), ...also])
+  const held = await lockNamedWallets(uow, [...operations.map(({ wallet }) => wallet), ...also])
   const own = operations.map(operation => held.find(({ wallet }) => isNamed(wallet, operation.wallet)) ?? null)
   const ids = held.map(({ wallet }) => wallet.id)
   const [grants, rows] = await Promise.all([loadLiveAccounts(uow, ids), loadReservations(uow, ids, operations)])
@@ -57,7 +57,7 @@ export const walletNotFound = (name: string) =>
   new AppError('RESOURCE_NOT_FOUND', `There is no WALLET ${JSON.stringify(name)}.`, { resourceType: 'WALLET' })
 
 /** Locks the wallets with these ids and references, always in the same order. */
-async function holdNamed(uow: Uow, names: readonly string[]): Promise<HeldWallet[]> {
+async function lockNamedWallets(uow: Uow, names: readonly string[]): Promise<LockedWallet[]> {
   const unique = [...new Set(names)]
   const rows = await uow.tx
     .select({ wallet: wallets, credit: walletTypes.credit, balance: walletTypes.balance })

@@ -18,7 +18,7 @@ import type { InvoiceRow } from '../../invoices/table.ts'
 import { changeGranted } from '../grants/change-granted.ts'
 import { revertGrant } from '../grants/revert-grant.ts'
 import { saveGrant } from '../grants/save-grant.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import type { Cause } from '../ledger/post-entries.ts'
 import {
   type GrantAccounts,
@@ -52,7 +52,7 @@ export async function followCharges(uow: Uow, row: Invoice, previous: Invoice | 
   if (isCreditNote(row) || isClosed(row, previous)) return
   const due = row.status === 'VOID' ? [] : row.grants.filter(grant => isDue(uow, grant))
   const into = await walletsFor(uow, row.customer_id, [...new Set(due.map(grant => grant.wallet_type_id))])
-  await holdWallets(
+  await lockWallets(
     uow,
     [...into.values()].map(({ wallet }) => wallet.id),
   )

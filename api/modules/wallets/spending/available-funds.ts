@@ -14,16 +14,16 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { PrepaidBalance } from '../../invoices/document/pay-from-balances.ts'
 import { type AvailableFunds, type FundsRequest, type FundsSource, NO_PAYERS } from '../../invoices/settlement/funds.ts'
 import { subBalanceKey, usesOf } from '../../invoices/wallet-uses.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { wallets, walletTypes } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { spentBy } from './spent-grants.ts'
 import {
   type FundedGrant,
-  type HeldParts,
   loadFundedGrants,
-  loadHeldParts,
+  loadReservedByInvoice,
   plusParts,
+  type ReservedByInvoice,
   type UsableGrant,
   usableGrants,
 } from './usable-grants.ts'
@@ -41,7 +41,7 @@ const holdsCredits = (wallet: PayingWallet): wallet is PayingCredits => 'creditT
 export const walletFunds: FundsSource = {
   lock: async (uow, of) => {
     const paying = await loadPaying(uow, of.customerIds)
-    await holdWallets(
+    await lockWallets(
       uow,
       paying.map(({ walletId }) => walletId),
     )
@@ -58,7 +58,7 @@ async function fundsOf(
   const walletIds = paying.map(({ walletId }) => walletId)
   const returning = replacedId === undefined || walletIds.length === 0 ? undefined : await spentBy(uow, replacedId)
   const grants = await loadFundedGrants(uow, walletIds, returning?.keys())
-  const held = walletIds.length === 0 ? new Map() : await loadHeldParts(uow, invoiceIds)
+  const held = walletIds.length === 0 ? new Map() : await loadReservedByInvoice(uow, invoiceIds)
   return createAvailableFunds({ paying, grants, held, now: uow.now, ...(returning ? { returning } : {}) })
 }
 
@@ -94,7 +94,7 @@ async function loadPaying(uow: ReadUow, customerIds: readonly string[]): Promise
 type Of = {
   readonly paying: readonly PayingWallet[]
   readonly grants: readonly FundedGrant[]
-  readonly held: HeldParts
+  readonly held: ReservedByInvoice
   readonly now: Instant
   /** What the invoice that is replaced gives back of each grant. */
   readonly returning?: ReadonlyMap<string, Decimal>

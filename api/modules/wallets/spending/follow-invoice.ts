@@ -8,13 +8,13 @@ import { getInvoice, loadInvoices } from '../../invoices/repository.ts'
 import { isCreditNote } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { type SubBalance, type SubBalanceUse, usesOf } from '../../invoices/wallet-uses.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type CombinedUse, combinedEntries } from './combined-entries.ts'
 import { invoiceEntries } from './invoice-entries.ts'
 import { returnCredited } from './return-credited.ts'
 import { spentBy } from './spent-grants.ts'
-import { loadFundedGrants, loadHeldParts, plusParts, spentAt, usableGrants } from './usable-grants.ts'
+import { loadFundedGrants, loadReservedByInvoice, plusParts, spentAt, usableGrants } from './usable-grants.ts'
 
 type Invoice = Pick<
   InvoiceRow,
@@ -38,14 +38,14 @@ export async function followInvoice(uow: Uow, row: Invoice, previous: Invoice | 
   const own = serviceOf(row)
   const service = own ?? (await serviceOfReplaced(uow, row))
   if (service === null) return
-  await holdWallets(uow, walletIds)
+  await lockWallets(uow, walletIds)
   const parts = previous === null ? await partsOf(uow, row) : []
   if (parts.length > 0) {
     const of = { funded: await loadFundedGrants(uow, walletIds), now: uow.now }
     await postEntries(uow, combinedEntries(row.id, [...parts, afterTax(row, service)], of))
     return
   }
-  const held = (await loadHeldParts(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
+  const held = (await loadReservedByInvoice(uow, [row.id])).get(row.id) ?? new Map<string, Decimal>()
   const returning =
     own === null && row.original_invoice_id !== null
       ? await spentBy(uow, row.original_invoice_id)

@@ -8,7 +8,7 @@ import { getInvoice } from '../../invoices/repository.ts'
 import { walletPaidAmount } from '../../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { returnsOf, returnsOfBalances, subBalanceKey, usesOf } from '../../invoices/wallet-uses.ts'
-import { holdWallets } from '../ledger/hold-wallet.ts'
+import { lockWallets } from '../ledger/lock-wallets.ts'
 import { type NewEntry, postEntries } from '../ledger/post-entries.ts'
 import { loadSpent, type SpentGrant } from './spent-grants.ts'
 
@@ -35,7 +35,7 @@ export async function returnCredited(
     ),
     ...returnsOfBalances(original.content, kept),
   ])
-  await holdWallets(
+  await lockWallets(
     uow,
     [...uses.values()].map(({ walletId }) => walletId),
   )

@@ -28,7 +28,7 @@ export type UsableGrant = FundedGrant & {
 }
 
 /** What each invoice holds of each grant. */
-export type HeldParts = ReadonlyMap<string, ReadonlyMap<string, Decimal>>
+export type ReservedByInvoice = ReadonlyMap<string, ReadonlyMap<string, Decimal>>
 
 /** When an invoice spends: at the end of its time, or now if that end is in the future. */
 export const spentAt = ({ end }: Interval, now: Instant): Instant => instantOf(Math.min(now, end - 1_000))
@@ -95,7 +95,7 @@ export async function loadFundedGrants(
 }
 
 /** What these invoices hold of each grant. */
-export async function loadHeldParts(uow: ReadUow, invoiceIds: readonly string[]): Promise<HeldParts> {
+export async function loadReservedByInvoice(uow: ReadUow, invoiceIds: readonly string[]): Promise<ReservedByInvoice> {
   if (invoiceIds.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ invoice_id: string; grant_id: string; held: string }>(sql`

@@ -101,7 +101,7 @@ export async function topUp(
     return await withTaxAnswers(deps, tenant, () => inTenant(deps.database, tenant, SERVICE, charge))
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
-    await inTenant(deps.database, tenant, SERVICE, uow => keepFailure(uow, id, error.message))
+    await inTenant(deps.database, tenant, SERVICE, uow => saveFailure(uow, id, error.message))
     return null
   }
 }
@@ -140,7 +140,7 @@ async function isInFlight(uow: Uow, walletId: Id<'wall'>): Promise<boolean> {
   return unpaid !== undefined
 }
 
-async function keepFailure(uow: Uow, id: string, message: string): Promise<void> {
+async function saveFailure(uow: Uow, id: string, message: string): Promise<void> {
   const config = await lockOne(uow, autoTopUpResource, id)
   // Another worker that failed as well has counted it.
   if (config?.status !== 'ACTIVE' || (config.next_attempt_at !== null && at(config.next_attempt_at) > uow.now)) return

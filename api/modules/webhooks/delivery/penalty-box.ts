@@ -28,7 +28,7 @@ export async function sendPenaltyBox(
   { tenant, actor, database }: ActionContext,
   idOrReference: string,
 ): Promise<PostOutcome> {
-  const held = await inTenant(database, tenant, actor, uow => holdHead(uow, idOrReference))
+  const held = await inTenant(database, tenant, actor, uow => leaseHead(uow, idOrReference))
   const outcome = await attempt(deps, held.webhook, held.head)
   await inTenant(database, tenant, actor, uow => record(uow, deps, held, outcome))
   return outcome
@@ -38,7 +38,7 @@ export async function sendPenaltyBox(
  * Takes the queue and reads its head. Throws INVALID_OPERATION when there is nothing to send, or when it is already
  * being sent.
  */
-async function holdHead(uow: Uow, idOrReference: string): Promise<Held> {
+async function leaseHead(uow: Uow, idOrReference: string): Promise<Held> {
   const webhook = await getOne(uow, webhookResource, idOrReference)
   refuseDisabled(webhook)
   const { rows } = await uow.tx.execute<{ fence: string; position: string; failures: number; is_free: boolean }>(sql`

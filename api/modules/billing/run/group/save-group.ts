@@ -9,11 +9,11 @@ import { formatInstant, type Instant, instantOf } from '../../../../../shared/ti
 import { requireClocks } from '../../../../test-clock/test-clock.ts'
 import { addedLinesOfMany } from '../../../invoices/added-lines/store-added-lines.ts'
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
-import { keepInputsOfMany } from '../../../invoices/kept/kept-with-invoice.ts'
 import { loadInvoices } from '../../../invoices/repository.ts'
 import { lockFunds } from '../../../invoices/settlement/funds.ts'
+import { saveInputsOfMany } from '../../../invoices/snapshot/invoice-snapshot.ts'
 import { type InvoiceRow, isOpenEnded } from '../../../invoices/table.ts'
-import { holdCustomers } from '../../../parties/customers/hold-customer.ts'
+import { lockCustomersShared } from '../../../parties/customers/lock-customer.ts'
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
@@ -24,7 +24,7 @@ import { alignTargets } from '../combined/match.ts'
 import { leaveTogether } from '../combined/siblings.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import type { Outcome } from '../outcome.ts'
-import { heldFor, loadStates, type SubscriptionState } from '../state/subscription-state.ts'
+import { customersToLock, loadStates, type SubscriptionState } from '../state/subscription-state.ts'
 import type { Prepared } from './prepare-group.ts'
 
 const RETRY_MS = 60_000
@@ -62,7 +62,7 @@ export async function savePart(deps: BillingDeps, of: Part): Promise<Map<string,
 async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, Outcome | null>> {
   const { prepared, complete } = of
   const outcomes = new Map<string, Outcome | null>(of.outcomes)
-  const states = await holdStates(uow, of, outcomes)
+  const states = await lockStates(uow, of, outcomes)
   leaveTogether(of.all, states, outcomes, uow.now)
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
   const open = await loadInvoices(uow, openIds)
@@ -151,7 +151,7 @@ async function saveSteps(
     uow,
     pins.filter(({ invoiceId }) => !waiting.has(invoiceId)),
   )
-  await keepInputsOfMany(
+  await saveInputsOfMany(
     uow,
     invoices.map(({ pending: made, balances }) => ({ invoiceId: made.row.id, inputs: { balances } })),
   )
@@ -168,7 +168,7 @@ async function saveSteps(
 }
 
 /** Locks the subscriptions, reads them again, and returns those that did not change. */
-async function holdStates(
+async function lockStates(
   uow: Uow,
   { prepared, skip }: Part,
   outcomes: Map<string, Outcome | null>,
@@ -176,9 +176,9 @@ async function holdStates(
   const locked = await lockSubscriptions(uow, idsOf('ppsu', prepared.keys()), { skip })
   const customersOf = (id: Id<'ppsu'>): Id<'cust'>[] => {
     const own = prepared.get(id)
-    return own ? heldFor(own.state.inputs) : []
+    return own ? customersToLock(own.state.inputs) : []
   }
-  const customers = await holdCustomers(uow, locked.flatMap(customersOf), { skip })
+  const customers = await lockCustomersShared(uow, locked.flatMap(customersOf), { skip })
   const held = locked.filter(id => customersOf(id).every(customerId => customers.has(customerId)))
   const states = await loadStates(uow, held)
   for (const [id, { state }] of prepared) {

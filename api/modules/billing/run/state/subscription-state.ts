@@ -56,8 +56,8 @@ export async function loadStates(
   )
 }
 
-/** The customers whose rows are held while an invoice is saved: who gets it, and whose usage it bills. */
-export const heldFor = (inputs: BillingInputs): Id<'cust'>[] =>
+/** The customers to lock while an invoice is saved: who gets it, and whose usage it bills. */
+export const customersToLock = (inputs: BillingInputs): Id<'cust'>[] =>
   [...new Set([inputs.customer.id, usingCustomer(inputs).id])].map(id => idOf('cust', id))
 
 /** What closed invoices counted. Only those whose late usage the next invoice of the subscription bills. */

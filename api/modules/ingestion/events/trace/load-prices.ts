@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'drizzle-orm'
-import type { Held } from '../../../../../shared/attribution/attribute.ts'
+import type { PlanVersionPeriod } from '../../../../../shared/attribution/attribute.ts'
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { type EventProperties, matcherOf } from '../../../../../shared/usage/condition.ts'
@@ -42,7 +42,7 @@ export type Prices = {
    */
   ratingsOf(
     of: {
-      readonly held: Pick<Held, 'versionId' | 'pricingIds'>
+      readonly held: Pick<PlanVersionPeriod, 'versionId' | 'pricingIds'>
       readonly terms: Terms
       readonly meterReference: string
       readonly properties: EventProperties

@@ -1,7 +1,7 @@
 // How the parties' tax ids change the tax of an invoice, and which warnings it gets.
 import { describe, expect, test } from 'vitest'
 import { localDate } from '../../../../../shared/billing/local-days.ts'
-import { type KeptAnswer, readEngineAnswer } from '../../../../../shared/billing/tax/tax-engine.ts'
+import { readEngineAnswer, type StoredTaxAnswer } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { plain } from '../../../../../shared/decimal.ts'
 import { instantOf } from '../../../../../shared/time.ts'
 import { exampleInputs } from '../../../billing/testing/example-inputs.ts'
@@ -42,7 +42,7 @@ describe('by a tax engine', () => {
     return invoiceTax({ parties, salesTaxPercentage: null, lines: [{ taxCategory }] }, DAY)
   }
   const key = taxed({}).open?.key ?? ''
-  const kept = (more: Partial<KeptAnswer>) => ({
+  const kept = (more: Partial<StoredTaxAnswer>) => ({
     tax_answers: [{ key, on: '2026-06-30', as_of: null, answer: null, fault: null, ...more }],
   })
   const answer = readEngineAnswer({

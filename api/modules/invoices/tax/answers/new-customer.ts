@@ -6,9 +6,9 @@ import type { EngineAnswer, KeyedQuestion } from '../../../../../shared/billing/
 import { type Id, newId } from '../../../../../shared/ids.ts'
 
 export type EngineReply = { readonly answer: EngineAnswer; readonly asOf: LocalDate; readonly instead?: true }
-type Held = { readonly open: KeyedQuestion; readonly said: EngineReply }
+type RetainedAnswer = { readonly open: KeyedQuestion; readonly said: EngineReply }
 
-const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: Held[] }>()
+const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: RetainedAnswer[] }>()
 
 /** Runs `work`. Each attempt may create a customer, always with the id `newCustomerId`. */
 export const whereCustomerIsNew = <T>(work: () => Promise<T>): Promise<T> =>
@@ -17,11 +17,11 @@ export const whereCustomerIsNew = <T>(work: () => Promise<T>): Promise<T> =>
 /** The same in every try of a call. */
 export const newCustomerId = (): Id<'cust'> => storage.getStore()?.id ?? newId('cust')
 
-/** Holds what the engine said about the customer that this call makes. */
-export function holdAnswer(customerId: Id<'cust'>, held: Held): void {
+/** Retains what the engine said about the customer that this call makes, for the next attempt. */
+export function retainAnswer(customerId: Id<'cust'>, retained: RetainedAnswer): void {
   const call = storage.getStore()
-  if (call?.id === customerId) call.answers.push(held)
+  if (call?.id === customerId) call.answers.push(retained)
 }
 
 /** The answers that earlier attempts received. */
-export const heldAnswers = (): readonly Held[] => storage.getStore()?.answers ?? []
+export const retainedAnswers = (): readonly RetainedAnswer[] => storage.getStore()?.answers ?? []

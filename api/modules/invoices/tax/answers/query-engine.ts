@@ -11,7 +11,7 @@ import { type Database, inTenant, SERVICE } from '../../../../../shared/database
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { systemClock } from '../../../../../shared/time.ts'
-import { keepAnswer, keepFault } from './store-answers.ts'
+import { saveAnswer, saveFault } from './store-answers.ts'
 
 export type EngineDeps = {
   readonly database: Database
@@ -77,10 +77,10 @@ export async function queryOnce(
   if ('message' in found && !keepsFaults) return { fault: found }
   return await inTenant(deps.database, tenant, SERVICE, async uow => {
     if ('message' in found) {
-      await keepFault(uow, open, { fault: found.message, asOf, at: systemClock.now() })
+      await saveFault(uow, open, { fault: found.message, asOf, at: systemClock.now() })
       return { fault: found }
     }
-    await keepAnswer(uow, open, { answer: found, asOf, ...(instead ? { instead } : {}) })
+    await saveAnswer(uow, open, { answer: found, asOf, ...(instead ? { instead } : {}) })
     return { fault: null }
   })
 }

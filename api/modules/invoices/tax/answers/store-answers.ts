@@ -11,7 +11,7 @@ import { customers } from '../../../parties/customers/table.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
 import { taxAnswers as t } from '../../document/tax/tax-answers-table.ts'
 import { type InvoiceRow, isOpenEnded } from '../../table.ts'
-import { type EngineReply, heldAnswers, holdAnswer } from './new-customer.ts'
+import { type EngineReply, retainAnswer, retainedAnswers } from './new-customer.ts'
 
 /** Which of the two sides is the customer of the platform. */
 function idsIn({ billing_type, seller, buyer }: EngineQuestion): { customer: Id<'cust'>; entity: Id<'bill'> } {
@@ -86,7 +86,7 @@ export async function noteQuestions(
 const NEVER = '-infinity'
 
 /**
- * Holds the customer of a question until commit. Of one that is forgotten nothing is kept that a question in flight names, and nothing
+ * Locks the customer of a question until commit. Of one that is forgotten nothing is kept that a question in flight names, and nothing
  * can be of one that is not there.
  */
 async function lockBuyer(uow: Uow, { question }: KeyedQuestion): Promise<'KEPT' | 'FORGOTTEN' | 'NONE'> {
@@ -100,12 +100,12 @@ async function lockBuyer(uow: Uow, { question }: KeyedQuestion): Promise<'KEPT' 
 }
 
 /**
- * Keeps an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
- * `instead` it gives way to this one. That about a customer which this call only makes is held for its next try.
+ * Saves an answer. The first that was given on its day or later stays, so that every invoice of the day has the same tax; with
+ * `instead` it gives way to this one. That about a customer which this call only makes is retained for its next attempt.
  */
-export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: EngineReply): Promise<void> {
+export async function saveAnswer(uow: Uow, open: KeyedQuestion, of: EngineReply): Promise<void> {
   const found = await lockBuyer(uow, open)
-  if (found === 'NONE') holdAnswer(idsIn(open.question).customer, { open, said: of })
+  if (found === 'NONE') retainAnswer(idsIn(open.question).customer, { open, said: of })
   if (found !== 'KEPT') return
   const kept = { answer: of.answer, as_of: of.asOf, fault: null, attempts: 0, next_attempt_at: null, ...TO_COMPUTE }
   await uow.tx
@@ -119,15 +119,15 @@ export async function keepAnswer(uow: Uow, open: KeyedQuestion, of: EngineReply)
 }
 
 /** Stores the answers that earlier attempts received about the customer that this attempt has created. */
-export async function keepHeldAnswers(uow: Uow): Promise<void> {
-  for (const { open, said } of heldAnswers()) await keepAnswer(uow, open, said)
+export async function saveRetainedAnswers(uow: Uow): Promise<void> {
+  for (const { open, said } of retainedAnswers()) await saveAnswer(uow, open, said)
 }
 
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = 1_800_000
 
-/** Keeps why there is no answer, and when to ask again: after 1, 2, 4 … up to 30 minutes. */
-export async function keepFault(
+/** Saves why there is no answer, and when to ask again: after 1, 2, 4 … up to 30 minutes. */
+export async function saveFault(
   uow: Uow,
   open: KeyedQuestion,
   of: { fault: string; asOf: LocalDate; at: Instant },

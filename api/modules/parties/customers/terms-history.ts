@@ -1,4 +1,4 @@
-// Keeps what held of a customer's events, from when on: a change is for the events after it.
+// The history of the terms by which a customer's events are attributed: a change is for the events after it.
 
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
@@ -13,7 +13,7 @@ const ALWAYS = formatInstant(instantOf(0))
  * Saves the terms a customer has now behind those it had. What holds while it is DRAFT holds from the beginning: nothing is
  * billed to a customer that is not ACTIVE.
  */
-export async function keepTerms(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
+export async function saveTermsHistory(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
   const terms = termsAfter(row, previous, formatInstant(uow.now))
   if (isDeepStrictEqual(terms, previous?.attribution_terms ?? null)) return
   await uow.tx

@@ -12,8 +12,8 @@ import { BILLED_CUSTOMER } from '../variants.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'
 
-/** The time of a schedule, and what decides what it sells. */
-export type HeldSchedule = {
+/** A schedule of which the priced periods are loaded: its time, and what decides what it sells. */
+export type PricedSchedule = {
   readonly subscriptionId: string
   /** The plan, if it is a rate card. */
   readonly cardId: string | null
@@ -23,7 +23,7 @@ export type HeldSchedule = {
   readonly end_ms: number | null
 }
 /** A time in which a schedule sells the same pricings. */
-export type HeldPrices = {
+export type PricedPeriod = {
   readonly start_ms: number
   readonly end_ms: number | null
   readonly version_id: string
@@ -32,10 +32,10 @@ export type HeldPrices = {
 }
 
 /** Gives what a schedule sells in turn, cut as billing cuts it. Runs no query where there is none. */
-export async function loadHeldPrices(
+export async function loadPricedPeriods(
   uow: ReadUow,
-  all: readonly HeldSchedule[],
-): Promise<(held: HeldSchedule) => HeldPrices[]> {
+  all: readonly PricedSchedule[],
+): Promise<(held: PricedSchedule) => PricedPeriod[]> {
   if (all.length === 0) return () => []
   const cards = await loadRateCards(
     uow,
@@ -59,7 +59,7 @@ export async function loadHeldPrices(
         ? [{ pricing_plan_version_id: versionId, span }]
         : versionSpans(cards.get(cardId) ?? [], span, zone)
     return versions.flatMap(({ pricing_plan_version_id: id, span: during }) =>
-      heldPrices(id, pricings.get(id) ?? [], { enabled, during }),
+      pricedPeriods(id, pricings.get(id) ?? [], { enabled, during }),
     )
   }
 }
@@ -67,11 +67,11 @@ export async function loadHeldPrices(
 type MeteredPricing = { readonly id: string; readonly addon: boolean; readonly meters: readonly string[] }
 
 /** The parts of a time in which a version sells the same pricings. Pure. */
-export function heldPrices(
+export function pricedPeriods(
   version_id: string,
   pricings: readonly MeteredPricing[],
   { enabled, during }: { readonly enabled: readonly EnabledPricing[]; readonly during: Span },
-): HeldPrices[] {
+): PricedPeriod[] {
   const metersOf = (sold: readonly MeteredPricing[]) => [...new Set(sold.flatMap(({ meters }) => meters))].sort()
   if (!pricings.some(({ addon }) => addon))
     return [{ start_ms: during.start, end_ms: during.end, version_id, meters: metersOf(pricings) }]

@@ -8,7 +8,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Wallet, wallets } from '../table.ts'
 
 /** Locks these wallets until commit, always in the same order, and returns them as they are. */
-export const holdWallets = (uow: Uow, ids: readonly string[]): Promise<Wallet[]> =>
+export const lockWallets = (uow: Uow, ids: readonly string[]): Promise<Wallet[]> =>
   uow.tx
     .select()
     .from(wallets)

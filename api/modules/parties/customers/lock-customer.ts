@@ -1,4 +1,4 @@
-// Keeps what decides about a customer's usage as it is until commit.
+// Row locks on customers, so that what decides about their usage stays as it is until commit.
 import { and, asc, eq } from 'drizzle-orm'
 import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
@@ -7,10 +7,10 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from './table.ts'
 
 /**
- * Holds the customer's row against change, beside others who do the same. Whoever brings a schedule into force or changes the
- * customer takes the row for itself, so an invoice is saved by what is in force then.
+ * A shared lock: the customer's row cannot change until commit, and others may take the same lock. Whatever brings a schedule into
+ * force or changes the customer locks the row with `lockCustomer`, so an invoice is saved by what is in force then.
  */
-export async function holdCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
+export async function lockCustomerShared(uow: Uow, id: Id<'cust'>): Promise<void> {
   await uow.tx
     .select({ id: customers.id })
     .from(customers)
@@ -18,8 +18,8 @@ export async function holdCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
     .for('share')
 }
 
-/** Takes the row for itself: until commit no invoice of the customer is saved, and a billing run leaves its subscriptions for later. */
-export async function takeCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
+/** An exclusive lock: until commit no invoice of the customer is saved, and a billing run leaves its subscriptions for later. */
+export async function lockCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
   await uow.tx
     .select({ id: customers.id })
     .from(customers)
@@ -27,8 +27,8 @@ export async function takeCustomer(uow: Uow, id: Id<'cust'>): Promise<void> {
     .for('no key update')
 }
 
-/** Holds many customers, in one order. Gives the ids of those it holds; one that is being changed is left out with `skip`. */
-export async function holdCustomers(
+/** Shared locks on many customers, always in the same order. Returns the ids it locked; with `skip`, not one that is being changed. */
+export async function lockCustomersShared(
   uow: Uow,
   ids: readonly Id<'cust'>[],
   { skip }: { readonly skip: boolean },
