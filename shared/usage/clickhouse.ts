@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import { ClickHouseError, ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
 import { createUnlessHung } from '../process/unless-hung.ts'
-import { openReadConnection, type Question } from './read-connection.ts'
+import { openReadConnection, type ReadQuery } from './read-connection.ts'
 
 /** The client of one database, and a short way for questions: see `selectRows`. */
-export type ClickHouseClient = Client & { select(question: Question): Promise<unknown[]> }
+export type ClickHouseClient = Client & { select(question: ReadQuery): Promise<unknown[]> }
 
 const REQUEST_TIMEOUT_MS = 120_000
 const CONNECTIONS_MAX = 8
@@ -56,7 +56,7 @@ export function createClickHouse(
   const guard = createUnlessHung('ClickHouse', signal => pingAt(url, signal))
   const close = client.close.bind(client)
   return Object.assign(client, {
-    select: async (question: Question) => {
+    select: async (question: ReadQuery) => {
       const abort = new AbortController()
       const rows = connection.select(
         { ...question, settings: { ...READING, ...bounds, ...question.settings } },

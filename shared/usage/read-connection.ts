@@ -5,10 +5,10 @@ import { errors, Pool } from 'undici'
 
 export type ReadConnection = {
   /** The rows of a query as arrays, in the order of its columns. Throws ClickHouseError when ClickHouse refuses it. */
-  select(query: Question, signal: AbortSignal): Promise<unknown[]>
+  select(query: ReadQuery, signal: AbortSignal): Promise<unknown[]>
   close(): Promise<void>
 }
-export type Question = {
+export type ReadQuery = {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
   readonly settings: Readonly<Record<string, string | number>>
@@ -54,7 +54,7 @@ export function openReadConnection(
     'content-type': 'text/plain',
     'user-agent': 'millrace',
   }
-  const ask = async ({ sql, params, settings }: Question, signal: AbortSignal): Promise<unknown[]> => {
+  const ask = async ({ sql, params, settings }: ReadQuery, signal: AbortSignal): Promise<unknown[]> => {
     const address = new URLSearchParams({ database, default_format: 'JSONCompactEachRow' })
     for (const [name, value] of Object.entries(settings)) address.append(name, String(value))
     for (const [name, value] of Object.entries(params)) address.append(`param_${name}`, paramText(value))

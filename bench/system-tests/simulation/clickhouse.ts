@@ -3,7 +3,7 @@
 // given up, or done in part.
 import { sortedRecords } from '../../../aggregator/index/record.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
-import type { Question } from '../../../shared/usage/read-connection.ts'
+import type { ReadQuery } from '../../../shared/usage/read-connection.ts'
 import { answerRollups, writeRollups } from './clickhouse-rollups.ts'
 import type { Tampering } from './sabotage.ts'
 import {
@@ -24,7 +24,7 @@ type Statement = { readonly query: string; readonly query_params?: Params; reado
 export function clientOf(world: World, life: Life, tables: Tables, tampering: Tampering): ClickHouseClient {
   const ask = <T>(effect: () => T): Promise<T> => call(world, life, effect)
   const client = {
-    select: ({ sql, params }: Question): Promise<unknown[]> => ask(() => answer(tables, sql, params)),
+    select: ({ sql, params }: ReadQuery): Promise<unknown[]> => ask(() => answer(tables, sql, params)),
     async exec({ query, query_params = {}, values }: Statement) {
       const table = /^INSERT INTO (\w+) FORMAT JSONCompactEachRow$/.exec(query)?.[1]
       if (table !== undefined) {

@@ -7,7 +7,7 @@ import {
   type TaxBuyer,
   type TaxDecided,
   type TaxDecision,
-  type TaxQuestion,
+  type TaxInputs,
   type TaxSeller,
   taxAtRate,
   taxOfCategory,
@@ -15,8 +15,8 @@ import {
 import { canadianProvince, isEuMember, standardRate } from './tax-rates.ts'
 
 const day = (text: string): LocalDate => localDate(text) as LocalDate
-type Given = { seller?: Partial<TaxSeller>; buyer?: Partial<TaxBuyer> } & Partial<Omit<TaxQuestion, 'seller' | 'buyer'>>
-const question = (seller: string, buyer: string, given: Given = {}): TaxQuestion => ({
+type Given = { seller?: Partial<TaxSeller>; buyer?: Partial<TaxBuyer> } & Partial<Omit<TaxInputs, 'seller' | 'buyer'>>
+const question = (seller: string, buyer: string, given: Given = {}): TaxInputs => ({
   on: day('2026-03-31'),
   billingType: 'DEFAULT',
   salesTaxPercentage: null,
@@ -50,7 +50,7 @@ const SWISS = {
 }
 
 describe('the rule table of semantics 5.5', () => {
-  const cases: readonly [string, TaxQuestion, string][] = [
+  const cases: readonly [string, TaxInputs, string][] = [
     ['EU, same country, business', question('BE', 'BE'), 'LOCAL_RATE VAT 21'],
     ['EU, same country, individual', question('BE', 'BE', { buyer: individual }), 'LOCAL_RATE VAT 21'],
     ['EU, other EU, business with id', question('BE', 'DE'), 'REVERSE_CHARGE'],
@@ -165,7 +165,7 @@ describe('the rule table of semantics 5.5', () => {
       question('BE', 'CH', { buyer: individual, seller: { registeredIn: ['CH'] }, platformRates: [SWISS] }),
       'EXPORT',
     ],
-    ...(['VALID', 'UNKNOWN'] as const).map((taxId): [string, TaxQuestion, string] => [
+    ...(['VALID', 'UNKNOWN'] as const).map((taxId): [string, TaxInputs, string] => [
       `local VAT for a missing id, ${taxId}`,
       question('BE', 'DE', { buyer: { taxId }, seller: { applyLocalVatForMissingTaxId: true } }),
       'REVERSE_CHARGE',
@@ -179,7 +179,7 @@ describe('the rule table of semantics 5.5', () => {
   test.each(cases)('%s', (_name, asked, expected) => expect(percent(decideTax(asked))).toBe(expected))
 })
 
-const decided = (asked: TaxQuestion): TaxDecided => {
+const decided = (asked: TaxInputs): TaxDecided => {
   const decision = decideTax(asked)
   if (decision.kind !== 'DECIDED') throw new Error(decision.message)
   return decision
@@ -199,7 +199,7 @@ describe('notes', () => {
   })
 
   test('self-billing within the United Kingdom, and nothing else, carries its note', () => {
-    const notes = (seller: string, buyer: string, billingType: TaxQuestion['billingType']) =>
+    const notes = (seller: string, buyer: string, billingType: TaxInputs['billingType']) =>
       decided(question(seller, buyer, { billingType })).invoiceNotes.map(note => note.code)
     expect(notes('GB', 'GB', 'SELF_BILLING')).toEqual(['SELF_BILLING_UK_DOMESTIC'])
     expect(notes('GB', 'GB', 'DEFAULT')).toEqual([])

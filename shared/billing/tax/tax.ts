@@ -35,7 +35,7 @@ export type TaxBuyer = {
   readonly taxExemptNote: string | null
 }
 
-export type TaxQuestion = {
+export type TaxInputs = {
   readonly seller: TaxSeller
   readonly buyer: TaxBuyer
   /** The day that selects the rates: the invoice date. */
@@ -109,7 +109,7 @@ export const taxExemptOf = (text: string): readonly TaxNote[] => note('TAX_EXEMP
 export const UNTAXED_NOTES = { REVERSE_CHARGE, EXPORT, NO_TAX, EXEMPT: note('TAX_EXEMPT', BUYER_EXEMPT) } as const
 
 /** The notes that two parties call for, whoever decides the tax. */
-export const invoiceNotesOf = (billingType: TaxQuestion['billingType'], seller: string, buyer: string) =>
+export const invoiceNotesOf = (billingType: TaxInputs['billingType'], seller: string, buyer: string) =>
   billingType === 'SELF_BILLING' && seller === 'GB' && buyer === 'GB' ? SELF_BILLING_UK : []
 
 type Ruling = Pick<TaxDecided, 'treatment' | 'rates'> &
@@ -129,13 +129,13 @@ const charged = (treatment: TaxTreatment, rates: readonly RateInForce[]): Ruling
 })
 
 /** The standard rate of `country`, or what is missing. */
-function rateOf(country: string, treatment: TaxTreatment, { on, platformRates }: TaxQuestion): Answer {
+function rateOf(country: string, treatment: TaxTreatment, { on, platformRates }: TaxInputs): Answer {
   const rate = standardRate(country, on, platformRates)
   return rate ? charged(treatment, [rate]) : unknownRate(country, on)
 }
 
 /** An individual is taxed in their own country once the seller is registered there, when both are in the EU or GB. */
-function registrationRate(question: TaxQuestion): Answer | null {
+function registrationRate(question: TaxInputs): Answer | null {
   const { seller, buyer } = question
   if (buyer.kind !== 'INDIVIDUAL' || !isVatCountry(buyer.country)) return null
   if (!seller.registeredIn.includes(buyer.country)) return null
@@ -147,7 +147,7 @@ function registrationRate(question: TaxQuestion): Answer | null {
  * Seller in the EU or GB: the local rate for domestic sales; inside the EU it depends on the buyer; everything else is
  * an export.
  */
-function europeanRule(question: TaxQuestion): Answer {
+function europeanRule(question: TaxInputs): Answer {
   const { seller, buyer } = question
   if (seller.country === buyer.country) return rateOf(seller.country, 'LOCAL_RATE', question)
   const registered = registrationRate(question)
@@ -167,13 +167,13 @@ const givenSalesTax = (percentage: Decimal): Ruling => ({
 })
 
 /** Across a border: no tax, unless one side is in the US and the invoice gives a percentage. */
-function exportRule({ seller, buyer, salesTaxPercentage }: TaxQuestion): Answer {
+function exportRule({ seller, buyer, salesTaxPercentage }: TaxInputs): Answer {
   const touchesUs = seller.country === 'US' || buyer.country === 'US'
   if (touchesUs && salesTaxPercentage !== null) return givenSalesTax(salesTaxPercentage)
   return { treatment: 'EXPORT', rates: [], notes: EXPORT }
 }
 
-function canadianRule(question: TaxQuestion): Answer {
+function canadianRule(question: TaxInputs): Answer {
   const province = canadianProvince(question.buyer.region)
   if (province === null) {
     return incomplete('registered_address.state', 'Canadian tax needs the province of the customer.')
@@ -184,7 +184,7 @@ function canadianRule(question: TaxQuestion): Answer {
 }
 
 /** Seller and buyer in one country outside the EU and GB. */
-function domesticRule(question: TaxQuestion): Answer {
+function domesticRule(question: TaxInputs): Answer {
   const { seller, salesTaxPercentage } = question
   switch (seller.country) {
     case 'US':
@@ -203,7 +203,7 @@ function domesticRule(question: TaxQuestion): Answer {
   }
 }
 
-function ruleFor(question: TaxQuestion): Answer {
+function ruleFor(question: TaxInputs): Answer {
   const { seller, buyer } = question
   if (buyer.kind === 'ORGANIZATION' && buyer.taxExempt) {
     const text = buyer.taxExemptNote ?? BUYER_EXEMPT
@@ -214,7 +214,7 @@ function ruleFor(question: TaxQuestion): Answer {
 }
 
 /** The tax of an invoice's STANDARD items, or the missing figure that prevents a decision. Semantics 5.5. */
-export function decideTax(question: TaxQuestion): TaxDecision {
+export function decideTax(question: TaxInputs): TaxDecision {
   const answer = ruleFor(question)
   if ('kind' in answer) return answer
   const { seller, buyer, billingType } = question

@@ -8,7 +8,7 @@ import type { IncludedVolume } from '../../../../shared/rating/included/included
 import { type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { includedAt, includedIn } from '../../subscriptions/included-volumes/included-spans.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
-import type { UsageQuestion } from '../terms/price-terms.ts'
+import type { FilteredCalculation } from '../terms/price-terms.ts'
 import type { Charge } from './charge.ts'
 
 /** One step of a price's usage over time: what its pricing period used up to the end of the step. */
@@ -30,7 +30,7 @@ export type UsageStep = {
  */
 export function tieringTime(
   { calendar, usage, billedUsage, service }: Charge,
-  { calculation }: UsageQuestion,
+  { calculation }: FilteredCalculation,
 ): { readonly now: Interval; readonly before: Interval | null } | null {
   if (!calendar || usage === null) return null
   const { span, since, pricingGrid } = calendar

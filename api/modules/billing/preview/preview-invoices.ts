@@ -56,7 +56,7 @@ async function loadPreviewState(uow: ReadUow, subscriptionId: string): Promise<P
 
 /**
  * The next invoices of each schedule from `start_at` on. The default is now, or the start of a subscription that is
- * DRAFT. Throws INVALID_OPERATION when there is none, and LacksTaxAnswer when the tax engine has not said what tax applies.
+ * DRAFT. Throws INVALID_OPERATION when there is none, and MissingTaxAnswer when the tax engine has not said what tax applies.
  */
 export async function previewInvoices(
   deps: BillingDeps,

@@ -34,7 +34,7 @@ export type PreviewWindow = CandidateWindow & {
   readonly schedules: ReadonlySet<string>
 }
 
-export type PreviewQuestion = {
+export type PreviewRequest = {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   readonly rows: readonly SubscriptionInvoice[]
@@ -43,7 +43,7 @@ export type PreviewQuestion = {
 }
 
 /** The next invoices of each schedule: for the period that contains `from`, and for later periods. */
-export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewQuestion): PreviewWindow[] {
+export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewRequest): PreviewWindow[] {
   const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))
   const chosen: PreviewWindow[] = []
   let scanned = 0
@@ -66,7 +66,7 @@ const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean 
 
 /** The first invoice from `from` on that is wanted; null when none is within the periods that a preview searches. */
 export function findWindow(
-  { inputs, terms, rows, from }: Omit<PreviewQuestion, 'perSchedule'>,
+  { inputs, terms, rows, from }: Omit<PreviewRequest, 'perSchedule'>,
   isWanted: (candidate: CandidateWindow) => boolean,
 ): CandidateWindow | null {
   let scanned = 0

@@ -12,7 +12,7 @@ import type { Interval } from '../../../../shared/time.ts'
 import type { Charge } from '../charges/charge.ts'
 import { groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
-import { isMetered, type UsageQuestion } from '../terms/price-terms.ts'
+import { type FilteredCalculation, isMetered } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { exchangesTogether } from '../usage/convert-usage.ts'
 import {
@@ -49,7 +49,7 @@ export type PricedUsage = {
 }
 
 /** Usage that is shown and not billed: a figure for each currency. */
-export type ReportedUsage = { readonly report: UsageQuestion; readonly figures: readonly UsageFigure[] }
+export type ReportedUsage = { readonly report: FilteredCalculation; readonly figures: readonly UsageFigure[] }
 
 /** The usage of one combination of values, priced on its own. */
 export type SplitPart = Pick<PricedUsage, 'rated' | 'metered' | 'included'> & {
@@ -81,7 +81,7 @@ function exchangeOf(charge: Charge, usage: UsageFigures): UsageExchange | null {
   return calculation ? exchangesTogether(figures, calculation.calculation_type) : null
 }
 
-function reported(charge: Charge, reports: readonly UsageQuestion[], usage: UsageFigures): ReportedUsage[] {
+function reported(charge: Charge, reports: readonly FilteredCalculation[], usage: UsageFigures): ReportedUsage[] {
   return reports.flatMap(report => {
     const time = tieringTime(charge, report)
     return time ? { report, figures: usage.get(reportKey(charge, report, time.now)) ?? [] } : []

@@ -47,7 +47,7 @@ export async function draftOpening(uow: Uow, subscriptionId: Id<'ppsu'>): Promis
 }
 
 /**
- * Makes the draft FINAL now, by itself: without its grace period, on hold or not, and combined with no other. Throws LacksTaxAnswer
+ * Makes the draft FINAL now, by itself: without its grace period, on hold or not, and combined with no other. Throws MissingTaxAnswer
  * where the tax engine has to say what tax applies, and INVALID_OPERATION where another required figure is missing.
  */
 export async function issueOpening(

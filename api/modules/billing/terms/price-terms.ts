@@ -34,8 +34,8 @@ import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings
 import { seatChangesOf } from './term-seats.ts'
 import { activeSpan } from './windows.ts'
 
-/** A usage figure: a calculation, and a condition on its events; null for all events of its meter. */
-export type UsageQuestion = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
+/** A calculation of usage, and a condition that filters its events; null for all events of its meter. */
+export type FilteredCalculation = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
 
 /** A property that a price is split by. */
 export type SplitProperty = UsageProperty & { readonly id: string }
@@ -59,9 +59,9 @@ export type PriceTerm = {
   /** The condition on the usage that the configuration rates; null for all usage of the calculation's meter. */
   readonly condition: UsageCondition | null
   /** What decides the tier, where that is not the rated usage itself. */
-  readonly tiering: UsageQuestion | null
+  readonly tiering: FilteredCalculation | null
   /** What the line shows besides the usage that it bills; absent where there is nothing. */
-  readonly reports?: readonly UsageQuestion[]
+  readonly reports?: readonly FilteredCalculation[]
   /** The properties whose values are priced separately; null where usage is priced together. */
   readonly split: readonly SplitProperty[] | null
   /** The other prices of the schedule in the same volume group. */

@@ -7,7 +7,7 @@ import { type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import { type AttributionInputs, directoryOf } from '../../subscriptions/attribution/load-attribution.ts'
 import { usageParts } from '../terms/usage-parts.ts'
-import { attributedUsage, type PartQuestion } from './attributed-usage.ts'
+import { attributedUsage, type UsagePartQuery } from './attributed-usage.ts'
 import { usageOfCustomers } from './customer-usage.ts'
 import { splitUsage } from './split-usage.ts'
 
@@ -111,7 +111,7 @@ function byCustomer(calculation: UsageCalculation, events: readonly Event[]) {
  */
 const usageOf =
   (events: readonly Event[], byDay = false) =>
-  async (question: PartQuestion): Promise<UsageQuantity[]> => {
+  async (question: UsagePartQuery): Promise<UsageQuantity[]> => {
     const { customerKeys, interval: within, calculation, askingFor, grouped, splitBy } = question
     const asked = events.filter(
       each =>

@@ -10,7 +10,7 @@ import type { UsagePart } from '../terms/usage-parts.ts'
 import type { UsageFigure } from './usage-needs.ts'
 
 /** A question about usage: which customers' events, in which time, naming which subscription. */
-export type PartQuestion = {
+export type UsagePartQuery = {
   readonly customerKeys: readonly string[]
   readonly interval: Interval
   readonly calculation: UsageCalculation
@@ -19,13 +19,13 @@ export type PartQuestion = {
   readonly grouped: boolean
   readonly splitBy?: UsageProperty
 }
-export type ReadPart = (question: PartQuestion) => Promise<readonly UsageQuantity[]>
+export type ReadUsagePart = (question: UsagePartQuery) => Promise<readonly UsageQuantity[]>
 
 /** One figure per currency, plain numbers first; none when no event is the subscription's. */
 export async function attributedUsage(
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
-  read: ReadPart,
+  read: ReadUsagePart,
 ): Promise<UsageFigure[]> {
   if (calculation.type === 'UNIQUE') return await distinctValues(parts, calculation, read)
   const asked: UsageCalculation = calculation.type === 'AVERAGE' ? { ...calculation, type: 'SUM' } : calculation
@@ -63,7 +63,11 @@ export function mergeFigures(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal
 type Group = { readonly part: UsagePart; readonly keys: readonly string[]; readonly ours: readonly UsageQuantity[] }
 
 /** All questions are sent at once. */
-async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculation, read: ReadPart): Promise<Group[]> {
+async function groupsOf(
+  parts: readonly UsagePart[],
+  calculation: UsageCalculation,
+  read: ReadUsagePart,
+): Promise<Group[]> {
   return await Promise.all(
     parts.map(async (part): Promise<Group> => {
       const { customerKeys, interval, keys } = part
@@ -86,7 +90,7 @@ async function groupsOf(parts: readonly UsagePart[], calculation: UsageCalculati
 async function distinctValues(
   parts: readonly UsagePart[],
   calculation: UsageCalculation & { type: 'UNIQUE' },
-  read: ReadPart,
+  read: ReadUsagePart,
 ): Promise<UsageFigure[]> {
   const groups = await groupsOf(parts, calculation, read)
   const ours = groups.flatMap(group => group.ours)
@@ -114,7 +118,7 @@ const distinctOf = (
   count: groups.reduce((sum, { count }) => sum + count, 0),
 })
 
-type Piece = Pick<PartQuestion, 'customerKeys' | 'interval'> & { askingFor: { keys: string[]; orSelector: false } }
+type Piece = Pick<UsagePartQuery, 'customerKeys' | 'interval'> & { askingFor: { keys: string[]; orSelector: false } }
 
 /** The times with the same question, in one piece per customer where possible. */
 function piecesOf(groups: readonly Group[]): Piece[] {

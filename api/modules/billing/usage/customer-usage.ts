@@ -2,7 +2,7 @@
 // for each.
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import type { UsagePart } from '../terms/usage-parts.ts'
-import { attributedUsage, type ReadPart } from './attributed-usage.ts'
+import { attributedUsage, type ReadUsagePart } from './attributed-usage.ts'
 import type { CustomerFigure, UsageFigure } from './usage-needs.ts'
 
 export type UsageOfCustomers = {
@@ -14,11 +14,11 @@ export type UsageOfCustomers = {
 export async function usageOfCustomers(
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
-  read: ReadPart,
+  read: ReadUsagePart,
 ): Promise<UsageOfCustomers> {
   // A part belongs to one customer, so what is read for all is what is read for each; only distinct values need another
   // query.
-  const readOnce = remembering(read)
+  const readOnce = memoized(read)
   const each = [...partsOfEach(parts)].sort(([a], [b]) => (a < b ? -1 : 1))
   const [figures, ...byCustomer] = await Promise.all([
     attributedUsage(parts, calculation, readOnce),
@@ -41,7 +41,7 @@ async function figuresOf(
   customerId: string,
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
-  read: ReadPart,
+  read: ReadUsagePart,
 ): Promise<CustomerFigure[]> {
   // An average is divided by the sum of its values: sums add up to it, averages do not.
   const weighed = calculation.type === 'AVERAGE' ? attributedUsage(parts, { ...calculation, type: 'SUM' }, read) : null
@@ -51,7 +51,7 @@ async function figuresOf(
   return figures.map(figure => ({ ...figure, customerId, weight: weightIn.get(figure.currency) ?? figure.number }))
 }
 
-function remembering(read: ReadPart): ReadPart {
+function memoized(read: ReadUsagePart): ReadUsagePart {
   const known = new Map<string, Promise<readonly UsageQuantity[]>>()
   return question => {
     const key = JSON.stringify(question)

@@ -1,14 +1,14 @@
 // The usage of a need by the value of its events, for a price that applies to each event on its own.
 import type { UsageCalculation } from '../../../usage/usage-query.ts'
 import type { UsagePart } from '../terms/usage-parts.ts'
-import type { ReadPart } from './attributed-usage.ts'
+import type { ReadUsagePart } from './attributed-usage.ts'
 import type { UsageFigure } from './usage-needs.ts'
 
 /** One figure for each value and currency: `split` holds the value, `number` the sum of the events with it. */
 export async function usageByValue(
   parts: readonly UsagePart[],
   calculation: UsageCalculation,
-  read: ReadPart,
+  read: ReadUsagePart,
 ): Promise<UsageFigure[]> {
   const found = await Promise.all(
     parts.map(async ({ customerKeys, interval, keys, isOurs }) => {

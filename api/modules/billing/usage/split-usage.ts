@@ -1,11 +1,11 @@
 // The usage of a need by property values: each combination of values is combined as if its events were the only ones.
 import type { UsageCalculation, UsageQuantity } from '../../../usage/usage-query.ts'
 import type { UsagePart } from '../terms/usage-parts.ts'
-import { attributedUsage, type PartQuestion, type ReadPart } from './attributed-usage.ts'
+import { attributedUsage, type ReadUsagePart, type UsagePartQuery } from './attributed-usage.ts'
 import type { UsageFigure } from './usage-needs.ts'
 
 /** Reads a part split by `width` properties of the need, before those that the question itself splits by. */
-type Split = { readonly read: ReadPart; readonly width: number }
+type Split = { readonly read: ReadUsagePart; readonly width: number }
 
 /**
  * One figure for each combination of values and each currency, in the order of the values; none for values whose events
@@ -27,7 +27,7 @@ export async function splitUsage(
     [...combinations]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(async ([key, split]) => {
-        const own: ReadPart = async question =>
+        const own: ReadUsagePart = async question =>
           ((await readOnce(question)).get(key) ?? []).map(each => ({ ...each, split: each.split.slice(width) }))
         return (await attributedUsage(parts, calculation, own)).map(figure => ({ ...figure, split }))
       }),
@@ -37,7 +37,7 @@ export async function splitUsage(
 
 type Combinations = ReadonlyMap<string, readonly UsageQuantity[]>
 
-function byCombination(read: ReadPart, width: number): (question: PartQuestion) => Promise<Combinations> {
+function byCombination(read: ReadUsagePart, width: number): (question: UsagePartQuery) => Promise<Combinations> {
   const known = new Map<string, Promise<Combinations>>()
   return question => {
     const key = JSON.stringify(question)

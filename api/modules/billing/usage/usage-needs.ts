@@ -8,7 +8,7 @@ import type { Charge } from '../charges/charge.ts'
 import { groupCharges } from '../charges/charges.ts'
 import { tieringTime, usageSteps } from '../charges/usage-steps.ts'
 import type { CalculationInput } from '../terms/billing-inputs.ts'
-import { isRatedPerEvent, type UsageQuestion } from '../terms/price-terms.ts'
+import { type FilteredCalculation, isRatedPerEvent } from '../terms/price-terms.ts'
 
 export type UsageNeed = {
   readonly key: string
@@ -68,7 +68,7 @@ export type CustomerFigure = UsageFigure & {
 /** By need, for every customer that has events in it. */
 export type CustomerFigures = ReadonlyMap<string, readonly CustomerFigure[]>
 
-type Asking = Pick<
+type MeteredPart = Pick<
   Charge,
   'calculation' | 'condition' | 'split' | 'item' | 'config' | 'productItem' | 'late' | 'schedule'
 >
@@ -77,7 +77,7 @@ type Asking = Pick<
  * The same key for the same question: a condition belongs to one configuration, and all needs without a condition share
  * the same question.
  */
-export function needKey(charge: Asking, interval: Interval): string {
+export function needKey(charge: MeteredPart, interval: Interval): string {
   const { split } = charge
   if (isRatedPerEvent(charge)) return `${questionKey(charge, interval)} by value`
   const by = split === null ? '' : ` split ${split.map(({ id }) => id).join(' ')}`
@@ -85,7 +85,7 @@ export function needKey(charge: Asking, interval: Interval): string {
 }
 
 function questionKey(
-  { calculation, condition, item, config, productItem, late, schedule }: Asking,
+  { calculation, condition, item, config, productItem, late, schedule }: MeteredPart,
   interval: Interval,
 ): string {
   const which = condition === null ? '' : ` ${item.id} ${config.id} ${productItem.id} ${late?.namesHash ?? ''}`
@@ -103,11 +103,11 @@ const currencyOf = (
 ): string | null => (value_type === 'AMOUNT' ? schedule.pricing_currency : null)
 
 /** The same for the usage that decides the tier of a charge, where that is other usage. */
-export const tieringKey = (charge: Asking, tiering: UsageQuestion, interval: Interval): string =>
+export const tieringKey = (charge: MeteredPart, tiering: FilteredCalculation, interval: Interval): string =>
   `${questionKey({ ...charge, ...tiering }, interval)}${tiering.condition === null ? '' : ' tier'}`
 
 /** The same for usage that a line shows and does not bill. */
-export const reportKey = (charge: Asking, report: UsageQuestion, interval: Interval): string =>
+export const reportKey = (charge: MeteredPart, report: FilteredCalculation, interval: Interval): string =>
   `${questionKey({ ...charge, ...report }, interval)}${report.calculation.value_type === 'AMOUNT' ? ' shown' : ''}`
 
 const keptOf = ({ late }: Pick<Charge, 'late'>): Pick<UsageNeed, 'keptRates'> =>

@@ -21,7 +21,7 @@ import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import type { Charge } from '../charges/charge.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
-import { attributedUsage, type ReadPart } from './attributed-usage.ts'
+import { attributedUsage, type ReadUsagePart } from './attributed-usage.ts'
 import { inPricingCurrency, preferInvoiceRates } from './convert-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import { usageByValue } from './event-usage.ts'
@@ -109,7 +109,7 @@ export function createUsageReader(deps: {
   }
 }
 
-function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart): Promise<UsageFigure[]> {
+function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadUsagePart): Promise<UsageFigure[]> {
   const calculation = usageCalculationOf(need.calculation)
   if (need.byValue) return usageByValue(parts, calculation, read)
   return need.splitBy === null
@@ -121,7 +121,7 @@ function figuresOf(parts: readonly UsagePart[], need: UsageNeed, read: ReadPart)
 async function figuresByCustomer(
   parts: readonly UsagePart[],
   need: UsageNeed,
-  reading: (need: UsageNeed) => ReadPart,
+  reading: (need: UsageNeed) => ReadUsagePart,
 ): Promise<UsageOfCustomers> {
   const together = reading({ ...need, splitBy: null, byValue: false })
   const whole = usageOfCustomers(parts, usageCalculationOf(need.calculation), together)
@@ -138,7 +138,7 @@ type PartsOfNeed = {
 
 /** Queries the usage module for parts of a need. */
 const partReader =
-  (ask: QueryUsage, of: PartsOfNeed): ReadPart =>
+  (ask: QueryUsage, of: PartsOfNeed): ReadUsagePart =>
   ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) => {
     const split = (of.need.splitBy ?? []).map(({ reference, type }) => ({ reference, type }))
     return ask({

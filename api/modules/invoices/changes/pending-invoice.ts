@@ -14,7 +14,7 @@ import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
 import { isPaid, paymentStatusOf } from '../settlement/settlement.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
-import { LacksTaxAnswer, type NeededAnswer } from '../tax/answers/lacks-answer.ts'
+import { MissingTaxAnswer, type NeededAnswer } from '../tax/answers/missing-answer.ts'
 
 type Notice = { readonly type: EventType; readonly row: InvoiceRow; readonly previous: InvoiceRow | null }
 
@@ -118,7 +118,7 @@ function lacking({ content: { tax_question: open }, timezone }: Finalizing, now:
 export function finalized(pending: PendingInvoice, now: Instant, computed: ComputedInvoice): PendingInvoice {
   const fault = finalFault(computed.columns, now)
   const needed = lacking(computed.columns, now)
-  if (needed) throw new LacksTaxAnswer([needed], `The invoice cannot become FINAL: ${fault}`, 'status')
+  if (needed) throw new MissingTaxAnswer([needed], `The invoice cannot become FINAL: ${fault}`, 'status')
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)

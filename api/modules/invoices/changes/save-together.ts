@@ -25,7 +25,7 @@ import { takeNumbers } from '../repository.ts'
 import { INVOICE, INVOICE_CHARGES } from '../settlement/funds.ts'
 import { isCreditNote } from '../settlement/settlement.ts'
 import { type InvoiceRow, invoices } from '../table.ts'
-import { noteQuestions } from '../tax/answers/store-answers.ts'
+import { enqueueTaxQuestions } from '../tax/answers/store-answers.ts'
 import { invoiceView } from '../view.ts'
 import type { PendingInvoice } from './pending-invoice.ts'
 
@@ -46,7 +46,7 @@ export async function saveTogether(
     uow,
     fresh.filter(({ status }) => status !== 'FINAL'),
   )
-  await noteQuestions(
+  await enqueueTaxQuestions(
     uow,
     all.map(({ row }) => row),
   )

@@ -20,7 +20,7 @@ import {
   type InvoicingSettings,
   type Parties,
 } from './parties.ts'
-import { type Asking, loadTaxAnswersOf } from './tax/load-tax-answers.ts'
+import { loadTaxAnswersOf, type TaxedParties } from './tax/load-tax-answers.ts'
 
 /** The columns of the platform that a document depends on, to select alone or with others. */
 export const SETTINGS_COLUMNS = {
@@ -95,8 +95,8 @@ const countriesOf = ({ customer, billing_entity }: Both): string[] =>
  */
 export async function loadTaxRatesOf(
   uow: ReadUow,
-  all: readonly Asking[],
-): Promise<(of: Asking) => Pick<Parties, 'tax_rates' | 'tax_answers'>> {
+  all: readonly TaxedParties[],
+): Promise<(of: TaxedParties) => Pick<Parties, 'tax_rates' | 'tax_answers'>> {
   const answersOf = await loadTaxAnswersOf(uow, all)
   const loaded = await loadTaxRates(uow, [...new Set(all.flatMap(countriesOf))])
   return of => {

@@ -20,7 +20,7 @@ import type { CopiedFieldView } from '../schema.ts'
 import { isCreditNote } from '../settlement/settlement.ts'
 import { type Refreshed, saveRefresh } from '../snapshot/invoice-snapshot.ts'
 import type { InvoiceRow } from '../table.ts'
-import { LacksTaxAnswer } from '../tax/answers/lacks-answer.ts'
+import { MissingTaxAnswer } from '../tax/answers/missing-answer.ts'
 import { engineOf, queryAgain, withTaxAnswers } from '../tax/answers/with-answers.ts'
 import { contentAfter } from './content-after.ts'
 import { splitIssuedTax } from './split-issued-tax.ts'
@@ -121,7 +121,7 @@ async function splitOf(uow: Uow, row: InvoiceRow): Promise<TaxDecided> {
   // A credit note has the tax of its invoice.
   if (open?.as_of === null && !isCreditNote(row)) {
     const needed = { key: open.key, question: open.question, asOf: localDateOf(uow.now, zone) }
-    throw new LacksTaxAnswer([needed], 'The tax engine has not said what tax applies.', 'types')
+    throw new MissingTaxAnswer([needed], 'The tax engine has not said what tax applies.', 'types')
   }
   const split = splitIssuedTax({ content: row.content, currency: row.billing_currency }, decision)
   // Credit notes refer to the summaries of each line as they were.

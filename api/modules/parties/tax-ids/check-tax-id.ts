@@ -50,7 +50,7 @@ const TYPED: Readonly<Partial<Record<TaxIdType, Load>>> = {
 }
 
 /** What of a tax id is checked, in the country of the party that has it; null when its address names none. */
-export type TaxIdQuestion = { readonly id: string; readonly type: TaxIdType; readonly country: string | null }
+export type TaxIdToCheck = { readonly id: string; readonly type: TaxIdType; readonly country: string | null }
 
 /** What the form of a tax id says. VALID is never given: only the authority knows which ids exist. */
 export type FormVerdict = Pick<TaxIdValidation, 'valid' | 'message'>
@@ -61,7 +61,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 /** Checks the form of a tax id (semantics 5.5): NOT_VALID, or UNKNOWN because no authority was asked or no rule is known. */
-export async function checkTaxId({ id, type, country }: TaxIdQuestion): Promise<FormVerdict> {
+export async function checkTaxId({ id, type, country }: TaxIdToCheck): Promise<FormVerdict> {
   const text = id
     .toUpperCase()
     .replace(/[\s.\-/]/g, '')

@@ -2,7 +2,7 @@
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { withIds } from '../../../resource/nested-ids.ts'
-import { checkTaxId, type TaxIdQuestion } from './check-tax-id.ts'
+import { checkTaxId, type TaxIdToCheck } from './check-tax-id.ts'
 import { TAX_ID_TYPES, type TaxIds, type TaxIdType, type TaxIdValidation, type TaxRegistration } from './schema.ts'
 
 /** The tax ids of a company, or of one of its registrations. `tax_id` is a GENERIC_TAX_ID. */
@@ -84,7 +84,7 @@ export const validationsOf = ({ tax_id_validation_result: one, tax_ids }: HasTax
 ]
 
 async function resultOf(
-  question: TaxIdQuestion,
+  question: TaxIdToCheck,
   known: readonly TaxIdValidation[],
   now: Instant,
 ): Promise<TaxIdValidation> {

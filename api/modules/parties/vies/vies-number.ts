@@ -1,5 +1,5 @@
 // A tax id as it is sent to VIES: the member state that gave it, and the number in it.
-import { isOfForm, type TaxIdQuestion } from '../tax-ids/check-tax-id.ts'
+import { isOfForm, type TaxIdToCheck } from '../tax-ids/check-tax-id.ts'
 
 export type ViesNumber = { readonly memberState: string; readonly number: string }
 
@@ -11,7 +11,7 @@ const codeOf = (country: string): string => (country === 'GR' ? 'EL' : country)
 const countryOf = (code: string): string => (code === 'EL' ? 'GR' : code)
 
 /** Null for an id that VIES does not know: of another type, or of a country outside of it. */
-export async function viesNumber({ id, type, country }: TaxIdQuestion): Promise<ViesNumber | null> {
+export async function viesNumber({ id, type, country }: TaxIdToCheck): Promise<ViesNumber | null> {
   if (type !== 'GENERIC_TAX_ID') return null
   const text = id.toUpperCase().replace(/[\s.\-/]/g, '')
   const own = country === null ? null : codeOf(country)

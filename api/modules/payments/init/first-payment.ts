@@ -33,7 +33,7 @@ export type FirstPaid = { readonly payment: Payment | null; readonly invoice: In
 /**
  * Records the first payment of a subscription that this transaction has made. AUTHORIZED makes its first invoice FINAL and pays it;
  * any other result is kept beside a DRAFT. Throws INVALID_OPERATION where nothing is charged at the start of a subscription that
- * was paid for, INVALID_FIELD for an amount that cannot be recorded, and LacksTaxAnswer where the tax engine must be asked first.
+ * was paid for, INVALID_FIELD for an amount that cannot be recorded, and MissingTaxAnswer where the tax engine must be asked first.
  */
 export async function payFirst(
   uow: Uow,

@@ -11,7 +11,7 @@ import { wholeInvoice } from '../../invoices/answer.ts'
 import type { InvoiceDeps } from '../../invoices/producer.ts'
 import { getInvoice } from '../../invoices/repository.ts'
 import { InvoiceView } from '../../invoices/schema.ts'
-import { newCustomerId, whereCustomerIsNew } from '../../invoices/tax/answers/new-customer.ts'
+import { newCustomerId, withStableCustomerId } from '../../invoices/tax/answers/new-customer.ts'
 import { saveRetainedAnswers } from '../../invoices/tax/answers/store-answers.ts'
 import { engineOf, withTaxAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
@@ -56,7 +56,7 @@ export function initRoute(app: FastifyInstance, deps: InitDeps): void {
     status: 200,
     body: Body,
     response: Answer,
-    around: (tenant, work) => whereCustomerIsNew(() => withTaxAnswers(engineOf(deps), tenant, work)),
+    around: (tenant, work) => withStableCustomerId(() => withTaxAnswers(engineOf(deps), tenant, work)),
     handle: async (uow, { body }) => {
       const request = normalizeTimes(Body, body) as Request
       const made = await initSubscription(uow, request, newCustomerId())

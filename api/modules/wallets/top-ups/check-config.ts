@@ -9,7 +9,7 @@ import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { chargeOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
-import { LacksTaxAnswer } from '../../invoices/tax/answers/lacks-answer.ts'
+import { MissingTaxAnswer } from '../../invoices/tax/answers/missing-answer.ts'
 import { versionOfSchedule } from '../../subscriptions/rate-cards/version-of-schedule.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { scheduleTerms, soldItems } from '../../subscriptions/sold-items.ts'
@@ -82,7 +82,7 @@ export async function checkConfig(uow: Uow, row: AutoTopUpConfig, previous: Auto
     await chargeOnDemand(uow, { ...orderOf(row), preview: true })
   } catch (error) {
     // The tax of each top-up is asked when it is charged.
-    if (error instanceof LacksTaxAnswer) return
+    if (error instanceof MissingTaxAnswer) return
     if (!(error instanceof AppError) || error.details.field === undefined) throw error
     throw new AppError(error.code, error.message, { ...error.details, field: fieldHere(error.details.field) })
   }

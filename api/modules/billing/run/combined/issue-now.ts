@@ -24,7 +24,7 @@ const RUNS_MAX = 3
 /**
  * Ends the grace period of this DRAFT and of those that are issued with it, and has the billing run issue them: on each other's
  * invoice where they agree. Returns the invoice as it is then; null where its subscription combines with no other, so that nothing
- * was done. Killed halfway, the next billing run issues them. Throws LacksTaxAnswer while the tax of one of them is not known: issued
+ * was done. Killed halfway, the next billing run issues them. Throws MissingTaxAnswer while the tax of one of them is not known: issued
  * now, the others would be without it.
  */
 export async function issueWithOthers(

@@ -16,7 +16,7 @@ export const usesEngine = ({ tax_settings }: Pick<BillingEntityInput, 'tax_setti
   tax_settings?.provider === 'EXTERNAL'
 
 /** The same for the same question, however its parts were read. */
-export const keyOf = (question: EngineQuestion): string => hash('sha256', JSON.stringify(question))
+export const engineQuestionKey = (question: EngineQuestion): string => hash('sha256', JSON.stringify(question))
 
 /** Whether an invoice with this question may become FINAL on the day `today`: it is answered as of then, or as of the invoice date. */
 export const isAnswered = ({ as_of, question }: OpenQuestion, today: LocalDate): boolean =>
@@ -31,7 +31,7 @@ type Asked = {
 }
 
 /** Members in a fixed order, because the key follows from their text. */
-export function questionOf({ parties, on, billingType, country }: Asked): EngineQuestion {
+export function engineQuestionOf({ parties, on, billingType, country }: Asked): EngineQuestion {
   const { customer, billing_entity } = parties
   const selfBilled = billingType === 'SELF_BILLING'
   const entity = entityParty(billing_entity, country)

@@ -2,13 +2,13 @@
 
 import { type Fraction, fraction, WHOLE } from '../../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
-import { decideTax, type TaxDecided, type TaxQuestion, type TaxSeller } from '../../../../../shared/billing/tax/tax.ts'
+import { decideTax, type TaxDecided, type TaxInputs, type TaxSeller } from '../../../../../shared/billing/tax/tax.ts'
 import { decisionOfAnswer, type OpenQuestion } from '../../../../../shared/billing/tax/tax-engine.ts'
 import { decimal } from '../../../../../shared/decimal.ts'
 import type { BillingType } from '../../table.ts'
 import type { DraftInvoice, Finding } from '../draft-invoice.ts'
 import type { BillingEntityInput, Parties } from '../parties.ts'
-import { questionOf as engineQuestion, keyOf, usesEngine } from './engine-question.ts'
+import { engineQuestionKey, engineQuestionOf, usesEngine } from './engine-question.ts'
 import { bestTaxId, taxIdFindings } from './tax-id-findings.ts'
 import { named, sidesOf, type TaxSide } from './tax-sides.ts'
 
@@ -45,7 +45,7 @@ export function invoiceTax(draft: Taxed, on: LocalDate): InvoiceTax {
   const { country } = seller
   if (country === null) return none(`${seller.says} has no country, so no tax is charged.`)
   if (usesEngine(parties.billing_entity)) return taxOfEngine(draft, { on, country, seller, buyer })
-  const decision = decideTax(questionOf(parties, { seller, country, buyer, on, salesTaxPercentage, billingType }))
+  const decision = decideTax(taxInputsOf(parties, { seller, country, buyer, on, salesTaxPercentage, billingType }))
   if (buyer.country === null) {
     const details = `${buyer.says} has no country; tax is charged as in the country of ${named(seller)}.`
     return decision.kind === 'DECIDED'
@@ -75,8 +75,8 @@ function taxOfEngine(
       ? []
       : [warning('The tax engine decides the tax; sales_tax_percentage is not used.')]),
   ]
-  const question = engineQuestion({ parties, on, billingType, country })
-  const key = keyOf(question)
+  const question = engineQuestionOf({ parties, on, billingType, country })
+  const key = engineQuestionKey(question)
   const kept = parties.tax_answers?.find(each => each.key === key)
   if (!kept?.answer) {
     const reason = kept?.fault ?? 'It is asked in the background; the answer is here within a minute or two.'
@@ -111,10 +111,10 @@ type TaxFacts = {
   readonly billingType: BillingType
 }
 
-function questionOf(
+function taxInputsOf(
   { customer, billing_entity, tax_rates }: Parties,
   { seller, country, buyer, on, salesTaxPercentage, billingType }: TaxFacts,
-): TaxQuestion {
+): TaxInputs {
   const organization = customer.type === 'ORGANIZATION' ? customer.organization : null
   return {
     seller: seller.isCustomer ? supplierOf(seller, country) : sellerOf(billing_entity, country),

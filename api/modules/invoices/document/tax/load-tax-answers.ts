@@ -10,15 +10,15 @@ import type { Parties } from '../parties.ts'
 import { usesEngine } from './engine-question.ts'
 import { taxAnswers as t } from './tax-answers-table.ts'
 
-/** Between whom, and when the earliest invoice starts that may be in hand. */
-export type Asking = Pick<Parties, 'customer' | 'billing_entity'> & { readonly since: Instant }
+/** The parties of an invoice, and when the earliest invoice starts that may be computed with what is loaded. */
+export type TaxedParties = Pick<Parties, 'customer' | 'billing_entity'> & { readonly since: Instant }
 
 const DAY_MS = 86_400_000
 /** More than from the start of a period, in any timezone, to the day before it. */
 const SLACK_MS = 3 * DAY_MS
 
 /** The first day about which an invoice may ask that starts at `since` or later. */
-const firstDay = ({ since }: Pick<Asking, 'since'>): string =>
+const firstDay = ({ since }: Pick<TaxedParties, 'since'>): string =>
   formatInstant(instantOf(since - SLACK_MS)).slice(0, 'yyyy-mm-dd'.length)
 
 /**
@@ -27,8 +27,8 @@ const firstDay = ({ since }: Pick<Asking, 'since'>): string =>
  */
 export async function loadTaxAnswersOf(
   uow: ReadUow,
-  all: readonly Asking[],
-): Promise<(of: Asking) => Pick<Parties, 'tax_answers'>> {
+  all: readonly TaxedParties[],
+): Promise<(of: TaxedParties) => Pick<Parties, 'tax_answers'>> {
   const asking = all.filter(each => usesEngine(each.billing_entity))
   if (asking.length === 0) return () => ({})
   const rows = await uow.tx

@@ -5,7 +5,7 @@ import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { eur, exampleInputs, metered, recurring } from '../../../billing/testing/example-inputs.ts'
 import type { Parties } from '../../document/parties.ts'
-import { keyOf, questionOf } from '../../document/tax/engine-question.ts'
+import { engineQuestionKey, engineQuestionOf } from '../../document/tax/engine-question.ts'
 import type { InvoiceView } from '../../schema.ts'
 import { exampleDocument } from '../testing/example-document.ts'
 import { describeEInvoice } from './describe-e-invoice.ts'
@@ -361,7 +361,9 @@ describe('tax by an engine outside', () => {
     } as unknown as Parties
     const answer = readEngineAnswer(json)
     const answers = ['2026-01-31', '2026-02-01'].map(on => {
-      const key = keyOf(questionOf({ parties, on: on as never, billingType: 'DEFAULT', country: 'NL' }))
+      const key = engineQuestionKey(
+        engineQuestionOf({ parties, on: on as never, billingType: 'DEFAULT', country: 'NL' }),
+      )
       return { key, on, as_of: on, answer, fault: null }
     })
     const view = exampleDocument({

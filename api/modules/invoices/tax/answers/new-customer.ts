@@ -11,7 +11,7 @@ type RetainedAnswer = { readonly open: KeyedQuestion; readonly said: EngineReply
 const storage = new AsyncLocalStorage<{ readonly id: Id<'cust'>; readonly answers: RetainedAnswer[] }>()
 
 /** Runs `work`. Each attempt may create a customer, always with the id `newCustomerId`. */
-export const whereCustomerIsNew = <T>(work: () => Promise<T>): Promise<T> =>
+export const withStableCustomerId = <T>(work: () => Promise<T>): Promise<T> =>
   storage.run({ id: newId('cust'), answers: [] }, work)
 
 /** The same in every try of a call. */

@@ -8,9 +8,9 @@ import { zoneNamed } from '../../document/invoice-dates.ts'
 import { isAnswered } from '../../document/tax/engine-question.ts'
 import { taxAnswers as t } from '../../document/tax/tax-answers-table.ts'
 import type { InvoiceRow } from '../../table.ts'
-import { LacksTaxAnswer } from './lacks-answer.ts'
+import { MissingTaxAnswer } from './missing-answer.ts'
 
-/** Throws LacksTaxAnswer while a question of one of these invoices has no answer with which it could become FINAL now. */
+/** Throws MissingTaxAnswer while a question of one of these invoices has no answer with which it could become FINAL now. */
 export async function requireAnswered(
   uow: ReadUow,
   rows: readonly Pick<InvoiceRow, 'content' | 'timezone'>[],
@@ -29,5 +29,5 @@ export async function requireAnswered(
   const known = new Map(kept.map(({ key, as_of }) => [key, as_of]))
   const lacking = asked.filter(open => !isAnswered({ ...open, as_of: known.get(open.key) ?? null }, open.asOf))
   const once = [...new Map(lacking.map(open => [open.key, open])).values()]
-  if (once.length > 0) throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', field)
+  if (once.length > 0) throw new MissingTaxAnswer(once, 'The tax engine has not said what tax applies.', field)
 }

@@ -7,7 +7,7 @@ import type { BillingEntity } from '../../../parties/billing-entities/table.ts'
 import { customerResource } from '../../../parties/customers/resource.ts'
 import type { Customer } from '../../../parties/customers/table.ts'
 import { usesEngine } from '../../document/tax/engine-question.ts'
-import { forgetQuestionsOf } from './store-answers.ts'
+import { deleteTaxQuestionsOf } from './store-answers.ts'
 
 /** Throws INVALID_FIELD for an engine that this installation does not have. */
 function requireEngine(_uow: Uow, row: BillingEntity, previous: BillingEntity | null, here: Installation): void {
@@ -18,7 +18,7 @@ function requireEngine(_uow: Uow, row: BillingEntity, previous: BillingEntity | 
 }
 
 const forgetCustomer = async (uow: Uow, row: Customer, previous: Customer | null): Promise<void> => {
-  if (row.forgotten_at !== null && previous?.forgotten_at === null) await forgetQuestionsOf(uow, row.id)
+  if (row.forgotten_at !== null && previous?.forgotten_at === null) await deleteTaxQuestionsOf(uow, row.id)
 }
 
 export const TAX_ENGINE_GUARDS = [beforeSave(billingEntityResource, requireEngine)]

@@ -40,10 +40,10 @@ const TO_COMPUTE = { to_compute: true, compute_at: null }
 const CONFLICT = [t.platform_id, t.environment, t.key]
 
 /**
- * Has what invoices lack asked by the next search, and what they have from before its day once the day has come. Those that were
+ * Enqueues what invoices lack for the next search, and what they have from before its day once the day has come. Those that were
  * computed while an answer came are computed with it. Two statements for all of them; none where nothing is open.
  */
-export async function noteQuestions(
+export async function enqueueTaxQuestions(
   uow: Uow,
   rows: readonly Pick<InvoiceRow, 'content' | 'status' | 'timezone'>[],
 ): Promise<void> {
@@ -148,36 +148,40 @@ export async function saveFault(
     .onConflictDoUpdate({ target: CONFLICT, set: kept })
 }
 
-export type ToCompute = KeyedQuestion & {
+export type PendingRecomputation = KeyedQuestion & {
   /** Of the stored row: another one when anything of it has changed. */
   readonly version: string
 }
 
 /** The part of `where` for the rows `t` with which invoices have yet to be computed, now. */
-export const mayBeComputed = (now: Instant) =>
+export const isRecomputationDue = (now: Instant) =>
   sql`t.to_compute and (t.compute_at is null or t.compute_at <= ${formatInstant(now)}::timestamptz)`
 
 /** The questions with an answer, or a new fault, with which invoices have yet to be computed; those that failed before come last. */
-export async function questionsToCompute(uow: ReadUow, now: Instant, limit: number): Promise<ToCompute[]> {
+export async function pendingRecomputations(
+  uow: ReadUow,
+  now: Instant,
+  limit: number,
+): Promise<PendingRecomputation[]> {
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<ToCompute>(sql`
+  const { rows } = await uow.tx.execute<PendingRecomputation>(sql`
     select t.key, t.question, t.xmin::text as version from tax_answers t
-    where t.platform_id = ${platformId} and t.environment = ${environment} and ${mayBeComputed(now)}
+    where t.platform_id = ${platformId} and t.environment = ${environment} and ${isRecomputationDue(now)}
     order by t.compute_at nulls first, t.key limit ${limit}`)
   return rows
 }
 
 /** The invoices that wait for it were computed with this version. */
-export const markComputed = (uow: Uow, of: ToCompute): Promise<void> =>
+export const markRecomputed = (uow: Uow, of: PendingRecomputation): Promise<void> =>
   changeVersion(uow, of, { to_compute: false, compute_at: null })
 
 /** An invoice that waits for it could not be computed: again at `at`, unless there is something new before. */
-export const computeLater = (uow: Uow, of: ToCompute, at: Instant): Promise<void> =>
+export const postponeRecomputation = (uow: Uow, of: PendingRecomputation, at: Instant): Promise<void> =>
   changeVersion(uow, of, { compute_at: formatInstant(at) })
 
 async function changeVersion(
   uow: Uow,
-  { key, version }: ToCompute,
+  { key, version }: PendingRecomputation,
   values: { readonly to_compute?: boolean; readonly compute_at: string | null },
 ): Promise<void> {
   await uow.tx
@@ -255,7 +259,7 @@ export async function dropAnswers(
   return rowCount ?? 0
 }
 
-/** Forgets what was asked about a customer. What FINAL invoices used stays with them. */
-export async function forgetQuestionsOf(uow: Uow, customerId: Id<'cust'>): Promise<void> {
+/** Deletes what was asked about a customer. What FINAL invoices used stays with them. */
+export async function deleteTaxQuestionsOf(uow: Uow, customerId: Id<'cust'>): Promise<void> {
   await uow.tx.delete(t).where(and(inThisTenant(uow, t), eq(t.customer_id, customerId)))
 }

@@ -6,7 +6,7 @@ import type { Tenant } from '../../../../../shared/tenant.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
 import type { InvoiceContent } from '../../schema.ts'
 import type { InvoiceRow } from '../../table.ts'
-import { LacksTaxAnswer, type NeededAnswer } from './lacks-answer.ts'
+import { MissingTaxAnswer, type NeededAnswer } from './missing-answer.ts'
 import { type EngineDeps, type EngineFault, queryOnce } from './query-engine.ts'
 import { questionOfInvoice } from './store-answers.ts'
 
@@ -17,7 +17,7 @@ const AT_ONCE = 8
 const ROUNDS_MAX = 3
 
 /**
- * Does `work`, which throws LacksTaxAnswer where it needs an answer; asks then, and does it again. Throws SERVICE_UNAVAILABLE when
+ * Does `work`, which throws MissingTaxAnswer where it needs an answer; asks then, and does it again. Throws SERVICE_UNAVAILABLE when
  * the engine does not answer, and INVALID_OPERATION with what it says when it refuses the question.
  */
 export async function withTaxAnswers<T>(deps: EngineDeps, tenant: Tenant, work: () => Promise<T>): Promise<T> {
@@ -25,7 +25,7 @@ export async function withTaxAnswers<T>(deps: EngineDeps, tenant: Tenant, work: 
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof LacksTaxAnswer) || round === ROUNDS_MAX) throw error
+      if (!(error instanceof MissingTaxAnswer) || round === ROUNDS_MAX) throw error
       await queryNow(deps, tenant, error.needed, { field: error.details.field })
     }
   }
@@ -73,12 +73,12 @@ export async function queryAgain(deps: EngineDeps, tenant: Tenant, row: InvoiceR
   if (known) await queryNow(deps, tenant, [{ ...known, asOf }], { instead: true })
 }
 
-/** Throws LacksTaxAnswer when one of these documents has no answer at all; one from before its day is good enough to look at. */
+/** Throws MissingTaxAnswer when one of these documents has no answer at all; one from before its day is good enough to look at. */
 export function requireAnswers(contents: readonly Pick<InvoiceContent, 'tax_question'>[], asOf: LocalDate): void {
   const open = contents.flatMap(({ tax_question: asked }) =>
     asked && asked.as_of === null ? [{ key: asked.key, question: asked.question, asOf }] : [],
   )
   const once = [...new Map(open.map(each => [each.key, each])).values()]
   if (once.length > 0)
-    throw new LacksTaxAnswer(once, 'The tax engine has not said what tax applies.', 'billing_entity_id')
+    throw new MissingTaxAnswer(once, 'The tax engine has not said what tax applies.', 'billing_entity_id')
 }

@@ -12,7 +12,7 @@ import type { Row } from '../../../../testing/wire.ts'
 import { repriceInvoice } from '../../../billing/corrections/reprice-invoice.ts'
 import { loadStates } from '../../../billing/run/state/subscription-state.ts'
 import { billedSubscription } from '../../../billing/testing/billed-subscription.ts'
-import { dropTaxAnswersJobs, dropUnneeded } from './drop-jobs.ts'
+import { dropTaxAnswersJobs, dropUnusedAnswers } from './drop-jobs.ts'
 import { findTaxQuestions } from './jobs.ts'
 import { engineRig, first, json, QUEBEC, shown, taxed } from './testing/engine-rig.ts'
 
@@ -236,7 +236,7 @@ test('drops answers that no OPEN or DRAFT invoice needs any more, and reads none
   expect(await kept()).toEqual(days)
   // Both are used by invoices that are not FINAL, however old they are.
   await rig.api.sql(`update tax_answers set needed_on = '2020-01-01' where customer_id = $1`, [billed.customerId])
-  const drop = () => dropUnneeded(work(), rig.tenant.tenant, { aborted: false })
+  const drop = () => dropUnusedAnswers(work(), rig.tenant.tenant, { aborted: false })
   await drop()
   expect(await kept()).toEqual(days)
   setTime('2026-01-11T12:00:00Z')

@@ -21,7 +21,7 @@ const lastDay = (now: Instant): string =>
   formatInstant(instantOf(now - KEPT_DAYS * DAY_MS)).slice(0, 'yyyy-mm-dd'.length)
 
 /** Drops what no invoice of the tenant needs, a part at a time, and returns how many answers that were. */
-export async function dropUnneeded(
+export async function dropUnusedAnswers(
   { database, system }: DropAnswersDeps,
   tenant: Tenant,
   stop: Pick<AbortSignal, 'aborted'>,
@@ -45,5 +45,5 @@ export const dropTaxAnswersJobs = searchedJobs<DropAnswersDeps>(
     due: now => sql`
       select distinct t.platform_id, t.environment from tax_answers t where t.needed_on < ${lastDay(now)}`,
   },
-  { name: 'drop-tax-answers', priority: 10, run: (deps, tenant, { stop }) => dropUnneeded(deps, tenant, stop) },
+  { name: 'drop-tax-answers', priority: 10, run: (deps, tenant, { stop }) => dropUnusedAnswers(deps, tenant, stop) },
 )

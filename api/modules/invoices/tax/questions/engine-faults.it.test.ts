@@ -9,8 +9,8 @@ import type { Row } from '../../../../testing/wire.ts'
 import { NO_USAGE } from '../../../billing/testing/no-usage.ts'
 import type { InvoiceProducer } from '../../producer.ts'
 import { queryOnce } from '../answers/query-engine.ts'
-import { noteQuestions } from '../answers/store-answers.ts'
-import { answerWaiting } from './jobs.ts'
+import { enqueueTaxQuestions } from '../answers/store-answers.ts'
+import { processTaxQuestions } from './jobs.ts'
 import { engineRig, first, json, QUEBEC, type Say, shown, taxed, WORKSHOP } from './testing/engine-rig.ts'
 
 const rig = engineRig()
@@ -193,7 +193,7 @@ async function askWith(before: (id: string) => Promise<void>): Promise<unknown[]
   }))
   const warn = (...[of, text]: readonly unknown[]) => void logged.push([(of as Row)['invoiceId'], text])
   const logger = { warn }
-  await answerWaiting(
+  await processTaxQuestions(
     { ...deps, producers: producers as InvoiceProducer[], logger },
     rig.tenant.tenant,
     new AbortController().signal,
@@ -278,7 +278,7 @@ test('an invoice that was saved while its answer came is computed with it', asyn
     const open = { key: row?.['key'] as string, question: row?.['question'] as EngineQuestion, as_of }
     const saved = { status: 'DRAFT', timezone: row?.['timezone'], content: { tax_question: open } }
     await inTenant(rig.api.database, rig.tenant.tenant, SERVICE, uow =>
-      noteQuestions(uow, [saved as unknown as Parameters<typeof noteQuestions>[1][number]]),
+      enqueueTaxQuestions(uow, [saved as unknown as Parameters<typeof enqueueTaxQuestions>[1][number]]),
     )
     const found = await rig.api.sql('select to_compute from tax_answers where customer_id = $1 and key = $2', [
       ...[customerId, open.key],

@@ -6,8 +6,8 @@ import type { Tenant } from '../../../../../shared/tenant.ts'
 import { defineJob } from '../../../../jobs/define-job.ts'
 import { queueTenants, type TenantPayload, tenantOf } from '../../../../jobs/tenant-jobs.ts'
 import { type EngineDeps, queryOnce } from '../answers/query-engine.ts'
-import { type DueQuestion, dueQuestions, mayBeComputed, mayBeDue } from '../answers/store-answers.ts'
-import { type ComputeDeps, computePart } from './compute-waiting.ts'
+import { type DueQuestion, dueQuestions, isRecomputationDue, mayBeDue } from '../answers/store-answers.ts'
+import { type ComputeDeps, recomputeBatch } from './recompute-invoices.ts'
 
 export type TaxEngineJobDeps = ComputeDeps & EngineDeps
 
@@ -26,7 +26,7 @@ const LOOK_MS = 200
  * Asks what waits, each question once, and computes the invoices again that waited for it, which no question waits for. A failing
  * engine holds up only the invoices that need it. Returns how many were answered.
  */
-export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop: AbortSignal): Promise<number> {
+export async function processTaxQuestions(deps: TaxEngineJobDeps, tenant: Tenant, stop: AbortSignal): Promise<number> {
   const { database, system } = deps
   const started = performance.now()
   const asked = new Set<string>()
@@ -69,7 +69,7 @@ export async function answerWaiting(deps: TaxEngineJobDeps, tenant: Tenant, stop
     })
     const both = await Promise.allSettled([
       asking,
-      computeMeanwhile(() => computePart(deps, tenant, { tried, isStopped }), {
+      computeMeanwhile(() => recomputeBatch(deps, tenant, { tried, isStopped }), {
         asking,
         isAsking: () => isAsking,
         isStopped,
@@ -106,7 +106,7 @@ const queryTaxEngine = defineJob<TaxEngineJobDeps, TenantPayload>({
   class: 'external',
   rights: {},
   run: async (deps, payload, { stop }) => {
-    await answerWaiting(deps, tenantOf(payload), stop)
+    await processTaxQuestions(deps, tenantOf(payload), stop)
   },
 })
 
@@ -120,7 +120,7 @@ export const findTaxQuestions = defineJob<TaxEngineJobDeps>({
     await asSystem(system, 'find-tax-questions', async tx => {
       const { rows } = await tx.execute<TenantPayload>(sql`
         select distinct t.platform_id, t.environment from tax_answers t
-        where (${mayBeComputed(system.clock.now())}) or (${mayBeDue(system.clock.now())})`)
+        where (${isRecomputationDue(system.clock.now())}) or (${mayBeDue(system.clock.now())})`)
       await queueTenants(tx, queryTaxEngine, rows)
     })
   },

@@ -13,7 +13,7 @@ import { billedSubscription } from '../../../../billing/testing/billed-subscript
 import { NO_USAGE } from '../../../../billing/testing/no-usage.ts'
 import { invoiceProducers } from '../../../../modules.ts'
 import { httpTaxEngine } from '../../answers/http-engine.ts'
-import { answerWaiting } from '../jobs.ts'
+import { processTaxQuestions } from '../jobs.ts'
 
 type Asked = { readonly authorization: string | undefined; readonly body: Row }
 /** How the engine answers. */
@@ -154,7 +154,7 @@ export function engineRig() {
     work,
     /** As the job of the tenant does. */
     ask: (taxEngine?: TaxEngine | null) =>
-      answerWaiting(work(taxEngine), tenant().tenant, new AbortController().signal),
+      processTaxQuestions(work(taxEngine), tenant().tenant, new AbortController().signal),
     run,
     subscribed,
   }

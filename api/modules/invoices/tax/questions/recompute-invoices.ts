@@ -1,4 +1,4 @@
-// Computes again the invoices that waited for what a tax engine said.
+// Recomputes the invoices that waited for what a tax engine said.
 import { type Database, inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Id } from '../../../../../shared/ids.ts'
@@ -9,11 +9,11 @@ import { inTimeOf } from '../../../../test-clock/test-clock.ts'
 import { refreshInvoice } from '../../changes/refresh-invoice.ts'
 import type { InvoiceDeps, InvoiceProducer } from '../../producer.ts'
 import {
-  computeLater,
   invoicesWaiting,
-  markComputed,
-  questionsToCompute,
-  type ToCompute,
+  markRecomputed,
+  type PendingRecomputation,
+  pendingRecomputations,
+  postponeRecomputation,
 } from '../answers/store-answers.ts'
 
 export type ComputeDeps = InvoiceDeps & {
@@ -32,19 +32,19 @@ const PAUSE_MS = { OUTAGE: 60_000, FAULT: 600_000 }
 
 type Outcome = 'DONE' | keyof typeof PAUSE_MS
 /** A question, with how many of its invoices are still to be computed. */
-type Pending = { readonly open: ToCompute; left: number; pauseMs: number }
+type Pending = { readonly open: PendingRecomputation; left: number; pauseMs: number }
 
 /**
  * Computes the invoices of one part of the questions that were answered, or got a new fault, since; several at a time. `tried` has the
  * questions that this run leaves alone. Returns how many questions it took up.
  */
-export async function computePart(
+export async function recomputeBatch(
   deps: ComputeDeps,
   tenant: Tenant,
   { tried, isStopped }: { readonly tried: Set<string>; readonly isStopped: () => boolean },
 ): Promise<number> {
   const { found, waiting } = await readTenant(deps.database, tenant, async uow => {
-    const marked = await questionsToCompute(uow, deps.system.clock.now(), QUESTIONS_MAX)
+    const marked = await pendingRecomputations(uow, deps.system.clock.now(), QUESTIONS_MAX)
     const found = marked.filter(({ key }) => !tried.has(key))
     return { found, waiting: await invoicesWaiting(uow, found) }
   })
@@ -88,7 +88,7 @@ function settledOnce(producer: InvoiceProducer): InvoiceProducer {
 async function computeOne(
   deps: ComputeDeps,
   tenant: Tenant,
-  { open: { question }, id }: { readonly open: ToCompute; readonly id: Id<'invo'> },
+  { open: { question }, id }: { readonly open: PendingRecomputation; readonly id: Id<'invo'> },
 ): Promise<Outcome> {
   const owner = question.billing_type === 'SELF_BILLING' ? question.seller.id : question.buyer.id
   try {
@@ -108,5 +108,7 @@ async function computeOne(
 /** The mark stays on what is to be tried again. */
 const conclude = (deps: ComputeDeps, tenant: Tenant, { open, pauseMs }: Pending): Promise<void> =>
   inTenant(deps.database, tenant, SERVICE, uow =>
-    pauseMs === 0 ? markComputed(uow, open) : computeLater(uow, open, instantOf(deps.system.clock.now() + pauseMs)),
+    pauseMs === 0
+      ? markRecomputed(uow, open)
+      : postponeRecomputation(uow, open, instantOf(deps.system.clock.now() + pauseMs)),
   )

@@ -9,7 +9,7 @@ export type NeededAnswer = KeyedQuestion & {
 }
 
 /** As a refusal it stands for a call that cannot ask. */
-export class LacksTaxAnswer extends AppError {
+export class MissingTaxAnswer extends AppError {
   readonly needed: readonly NeededAnswer[]
 
   constructor(needed: readonly NeededAnswer[], message: string, field: string) {
