@@ -10,8 +10,8 @@ import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
 import { type DiskIndex, openFirstSeenIndex } from './index/first-seen-index.ts'
 import { planResume, rebuildIndex, recogniseRestored, storedPositions } from './index/resume.ts'
 import { openReader } from './log/reader.ts'
+import { createReferenceCount } from './reference-count.ts'
 import type { RoundWork } from './run.ts'
-import { createUse } from './use.ts'
 
 export type PartitionWork = RoundWork & { readonly index: DiskIndex; readonly takenAt: Instant }
 
@@ -73,7 +73,7 @@ export function createPartitions(deps: PartitionsDeps): Partitions {
     answers.close()
     working.delete(partition)
     await one.reader.close()
-    await one.use.idle()
+    await one.references.idle()
     await one.index.close()
     deps.logger.info({ partition }, 'partition given up')
   }
@@ -162,7 +162,7 @@ async function takeOnce(deps: PartitionsDeps, { partition, lost, rebuilds }: Tak
       streamCreated: stream.created,
       takenAt: deps.clock.now(),
       storedSeq,
-      use: createUse(),
+      references: createReferenceCount(),
       after,
       position: stored,
       lost: false,

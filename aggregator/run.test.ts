@@ -5,10 +5,10 @@ import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { createSignal } from './log/rounds.ts'
 import type { Claim, LogMessage, Position } from './outcome.ts'
+import { createReferenceCount } from './reference-count.ts'
 import { type RoundWork, type RunDeps, runRounds } from './run.ts'
 import type { UsageSink } from './sinks/usage-sink.ts'
 import { eventLineOf } from './testing.ts'
-import { createUse } from './use.ts'
 
 const message = (seq: number): LogMessage => ({
   seq,
@@ -61,7 +61,7 @@ const workOf = (index: FirstSeenIndex): RoundWork => ({
   reader: readerOf([]),
   streamCreated: 'monday',
   storedSeq: 0,
-  use: createUse(),
+  references: createReferenceCount(),
   after: 0,
   position: null,
   lost: false,
@@ -191,7 +191,7 @@ test('a partition that is lost while its rows are refused is left to whoever has
   await expect.poll(() => deps.retries).toBeGreaterThan(0)
   deps.work.lost = true
   // Its index may be closed once no round holds it, although ClickHouse never answers.
-  await deps.work.use.idle()
+  await deps.work.references.idle()
   expect(index.position()).toBeNull()
   stop.abort()
   await running

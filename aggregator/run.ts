@@ -6,8 +6,8 @@ import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { PartitionReader } from './log/reader.ts'
 import { createPace, nextRound, type Signal } from './log/rounds.ts'
 import type { LogMessage, PartitionBatch, Position } from './outcome.ts'
+import type { ReferenceCount } from './reference-count.ts'
 import { persistent, RetriesExhaustedError } from './sinks/persistent.ts'
-import type { Use } from './use.ts'
 
 /** A partition as the rounds see it. */
 export type RoundWork = {
@@ -18,7 +18,7 @@ export type RoundWork = {
   /** What was in ClickHouse when it was taken up: messages up to here are claimed and not stored again. */
   readonly storedSeq: number
   /** The rounds that hold batches of it; its index stays open for them. */
-  readonly use: Use
+  readonly references: ReferenceCount
   /** The position after the last message prepared. */
   after: number
   /** What is stored, as far as this process knows; null before its first round. */
@@ -74,10 +74,10 @@ export async function runRounds(deps: RunDeps, stop: AbortSignal): Promise<void>
 /** Keeps the indexes of these open until it is released. */
 function useOf(round: Iterable<RoundWork>): { release(): void } {
   const works = [...round]
-  for (const { use } of works) use.begin()
+  for (const { references } of works) references.acquire()
   return {
     release() {
-      for (const { use } of works.splice(0)) use.end()
+      for (const { references } of works.splice(0)) references.release()
     },
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createSignal } from '../log/rounds.ts'
 import type { LeaseStore } from './lease-store.ts'
-import { createWitness, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
+import { createLeaseObserver, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
 
 export type LeaseDeps = {
   readonly store: LeaseStore
@@ -36,21 +36,21 @@ export async function keepLeases(deps: LeaseDeps, stop: AbortSignal): Promise<vo
   const signal = createSignal()
   const unsubscribe = deps.store.onAnnounce(signal.notify)
   stop.addEventListener('abort', signal.notify, { once: true })
-  const witness = createWitness(LEASE_MS)
+  const observer = createLeaseObserver(LEASE_MS)
   let renewedAt = deps.monotonic()
   let lookedAt = renewedAt
   try {
     while (!stop.aborted) {
       const startedAt = deps.monotonic()
       // This process slept, and perhaps all the machine with everybody on it: nobody was watched meanwhile.
-      if (startedAt - lookedAt > LEASE_MS) witness.forget()
+      if (startedAt - lookedAt > LEASE_MS) observer.forget()
       lookedAt = startedAt
       try {
-        deps.onHeld(new Set(ownedBy(await takeTurn(deps, table => renew(deps, table, witness)), deps.id)))
+        deps.onHeld(new Set(ownedBy(await takeTurn(deps, table => renew(deps, table, observer)), deps.id)))
         renewedAt = startedAt
       } catch (error) {
         deps.logger.warn({ err: error }, 'the partition leases could not be renewed; trying again')
-        witness.forget()
+        observer.forget()
       }
       if (deps.monotonic() - renewedAt > LEASE_MS) deps.onHeld(new Set())
       const turn = new AbortController()
@@ -67,8 +67,8 @@ export async function keepLeases(deps: LeaseDeps, stop: AbortSignal): Promise<vo
   }
 }
 
-function renew(deps: LeaseDeps, table: LeaseTable, witness: ReturnType<typeof createWitness>): LeaseTable {
-  const silent = witness.silentIn(table, deps.monotonic())
+function renew(deps: LeaseDeps, table: LeaseTable, observer: ReturnType<typeof createLeaseObserver>): LeaseTable {
+  const silent = observer.silentMembers(table, deps.monotonic())
   return renewed(table, { id: deps.id, partitions: deps.partitions, indexed: deps.indexed(), silent })
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createWitness, EMPTY_TABLE, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
+import { createLeaseObserver, EMPTY_TABLE, type LeaseTable, ownedBy, renewed, without } from './lease-table.ts'
 
 const PARTITIONS = 8
 const LEASE = 6_000
@@ -89,7 +89,7 @@ describe('who works which partition', () => {
   type Below = (limit: number) => number
   const newWorker = (below: Below) => (id: string) => ({
     id,
-    witness: createWitness(LEASE),
+    observer: createLeaseObserver(LEASE),
     clockMs: below(1_000_000_000),
     nextAt: 0,
     dead: false,
@@ -101,7 +101,7 @@ describe('who works which partition', () => {
     let table = before
     for (let nowMs = fromMs; nowMs < toMs; nowMs += 100) {
       for (const worker of workers.filter(({ dead, nextAt }) => !dead && nextAt <= nowMs)) {
-        const silent = worker.witness.silentIn(table, nowMs + worker.clockMs)
+        const silent = worker.observer.silentMembers(table, nowMs + worker.clockMs)
         table = renewed(table, { id: worker.id, partitions: PARTITIONS, indexed: [], silent })
         worker.nextAt = nowMs + TURN
         if (below?.(20) === 0) worker.nextAt += below(3 * LEASE)
@@ -112,23 +112,23 @@ describe('who works which partition', () => {
   }
 })
 
-describe('a witness', () => {
+describe('a lease observer', () => {
   const beating = (a: number, b: number): LeaseTable => ({
     members: { a: { beat: a, indexed: [] }, b: { beat: b, indexed: [] } },
     owners: {},
   })
   test('calls a member silent when its beat stands still for a lease, and not before', () => {
-    const witness = createWitness(LEASE)
-    expect(witness.silentIn(beating(1, 1), 0).size).toBe(0)
-    expect(witness.silentIn(beating(2, 1), 5_999).size).toBe(0)
-    expect([...witness.silentIn(beating(3, 1), 6_000)]).toEqual(['b'])
-    expect(witness.silentIn(beating(4, 2), 7_000).size).toBe(0)
+    const observer = createLeaseObserver(LEASE)
+    expect(observer.silentMembers(beating(1, 1), 0).size).toBe(0)
+    expect(observer.silentMembers(beating(2, 1), 5_999).size).toBe(0)
+    expect([...observer.silentMembers(beating(3, 1), 6_000)]).toEqual(['b'])
+    expect(observer.silentMembers(beating(4, 2), 7_000).size).toBe(0)
   })
   test('counts no time in which it saw nothing', () => {
-    const witness = createWitness(LEASE)
-    witness.silentIn(beating(1, 1), 0)
-    witness.forget()
-    expect(witness.silentIn(beating(1, 1), 60_000).size).toBe(0)
-    expect([...witness.silentIn(beating(1, 1), 66_000)]).toEqual(['a', 'b'])
+    const observer = createLeaseObserver(LEASE)
+    observer.silentMembers(beating(1, 1), 0)
+    observer.forget()
+    expect(observer.silentMembers(beating(1, 1), 60_000).size).toBe(0)
+    expect([...observer.silentMembers(beating(1, 1), 66_000)]).toEqual(['a', 'b'])
   })
 })

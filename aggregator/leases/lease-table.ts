@@ -103,18 +103,18 @@ const givenUp = (own: ReadonlySet<number>, count: number, wantedElsewhere: (part
     .toSorted((a, b) => Number(wantedElsewhere(b)) - Number(wantedElsewhere(a)) || b - a)
     .slice(0, Math.max(0, count))
 
-export type Witness = {
+export type LeaseObserver = {
   /** The members whose beat stood still for `ttlMs` while this process was looking. */
-  silentIn(table: LeaseTable, nowMs: number): Set<string>
+  silentMembers(table: LeaseTable, nowMs: number): Set<string>
   /** Nothing could be seen for a while, so nobody may be called silent for it. */
   forget(): void
 }
 
 /** Watches beats on this process's own monotonic clock, so that no two clocks need to agree. */
-export function createWitness(ttlMs: number): Witness {
+export function createLeaseObserver(ttlMs: number): LeaseObserver {
   let seen = new Map<string, { readonly beat: number; readonly sinceMs: number }>()
   return {
-    silentIn(table, nowMs) {
+    silentMembers(table, nowMs) {
       const next = new Map<string, { readonly beat: number; readonly sinceMs: number }>()
       for (const [id, { beat }] of Object.entries(table.members)) {
         const known = seen.get(id)

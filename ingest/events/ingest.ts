@@ -18,6 +18,7 @@ import type { RateLimits } from '../limits/rate-limits.ts'
 import { countThrottled, type IngestCounts } from '../metrics.ts'
 import type { TenantCounts } from '../tenant-counts.ts'
 import { encodeUsageEvent, viewOf, wholeSeconds } from './encode.ts'
+import { createFastReader } from './fast-path/read-body.ts'
 import { Lines } from './lines.ts'
 import type { Settled } from './parcel.ts'
 import type { LiveMeters } from './parse/live-meters.ts'
@@ -25,7 +26,6 @@ import type { NamedSubscriptions } from './parse/named-subscriptions.ts'
 import { type ParseContext, parseBatch, parseSingle, type UsageEvent } from './parse/parse.ts'
 import { createTimestampReader } from './parse/timestamp.ts'
 import type { Publisher, Repeat } from './publish.ts'
-import { createQuickReader } from './quick/read-body.ts'
 import { quoteOf } from './quote.ts'
 import { type ReadMessage, showCounting } from './repeats/counting-events.ts'
 import type { FindRepeats } from './repeats/find-repeats.ts'
@@ -61,9 +61,9 @@ const LINE_BYTES_MAX = MESSAGE_BYTES_MAX - 16
 export function ingestHandler(deps: IngestDeps, form: Form): Handler {
   const readTimestamp = createTimestampReader()
   const lines = new Lines(deps.partitions)
-  const quick = createQuickReader()
+  const quick = createFastReader()
 
-  /** The quick way; false when the body must go the other. */
+  /** The fast path; false when the body must take the slow one. */
   const acceptQuickly = (exchange: Exchange, identity: ApiKeyIdentity, body: Buffer): boolean => {
     lines.clear()
     const context = {

@@ -1,7 +1,7 @@
 // The log lines of one request, side by side in bytes, with what the publisher must know of each. There is one for all
 // requests, used again and again: what it holds is good until the next request, and a caller that keeps a line copies it.
 
-import { Output } from './quick/bytes.ts'
+import { Output } from './fast-path/bytes.ts'
 import { type EventKeys, KEY_WORDS, putKey } from './repeats/event-key.ts'
 
 const FIRST_BYTES = 64 * 1024

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { WIRE_VERSION } from '../../shared/contracts/usage-event.ts'
+import { Output } from './fast-path/bytes.ts'
 import { Message } from './message.ts'
-import { Output } from './quick/bytes.ts'
 
 /** Lines as they lie in the output of a request: behind other bytes, and with some after them. */
 function append(message: Message, line: string): void {

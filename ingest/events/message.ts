@@ -1,7 +1,7 @@
 // One log message while it fills. Lines are written to bytes at once: kept as text they were half of the gateway's time,
 // because strings that outlive a collection of the young heap are copied, twice, before they are even flattened.
 import { WIRE_VERSION } from '../../shared/contracts/usage-event.ts'
-import { copyBytes, type Output, ROOM } from './quick/bytes.ts'
+import { copyBytes, type Output, PADDING_BYTES } from './fast-path/bytes.ts'
 
 const VERSION = Buffer.from(WIRE_VERSION)
 const FIRST_BYTES = 16 * 1024
@@ -9,7 +9,7 @@ const NEW_LINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 /** Bytes left free before the body, and behind it, for what it is sent between. */
 const HEAD_BYTES_MAX = 512
-const END_BYTES = ROOM
+const END_BYTES = PADDING_BYTES
 
 export class Message {
   private readonly bytesMax: number

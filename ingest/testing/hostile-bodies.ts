@@ -1,4 +1,4 @@
-// Bodies nobody honest sends, drawn from a seed: good ones cut, spliced and bitten, and good ones with one member replaced.
+// Bodies nobody honest sends, drawn from a seed: good ones cut, spliced and with bytes removed, and good ones with one member replaced.
 import { goodEvent } from './samples.ts'
 
 const pick = <T>(random: () => number, list: readonly [T, ...T[]]): T =>
@@ -161,7 +161,7 @@ function wellFormed(random: () => number): string {
 }
 
 /** Changes `body` a few times: bytes flipped, cut out, repeated, or a piece put in. */
-export function bitten(random: () => number, body: Buffer): Buffer {
+export function withBytesRemoved(random: () => number, body: Buffer): Buffer {
   let bytes = body
   for (let times = 1 + below(random, 3); times > 0; times -= 1) {
     const at = below(random, bytes.length + 1)
@@ -190,5 +190,5 @@ export function bitten(random: () => number, body: Buffer): Buffer {
 /** The next body. */
 export function hostileBody(random: () => number): Buffer {
   const body = Buffer.from(wellFormed(random))
-  return random() < 0.6 ? bitten(random, body) : body
+  return random() < 0.6 ? withBytesRemoved(random, body) : body
 }

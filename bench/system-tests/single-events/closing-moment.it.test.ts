@@ -35,7 +35,7 @@ function readerAt(usage: UsageReader, { call, when }: Moment, act: () => Promise
     readByCustomer: (...args) => around('readByCustomer', () => usage.readByCustomer(...args)),
     settle: timeoutMs => around('settle', () => usage.settle(timeoutMs)),
     positions: () => around('positions', () => usage.positions()),
-    touched: (...args) => around('touched', () => usage.touched(...args)),
+    changedSince: (...args) => around('changedSince', () => usage.changedSince(...args)),
   }
 }
 
@@ -84,7 +84,7 @@ async function tracedOf(
   return traced
 }
 
-const MOMENTS: Moment[] = (['settle', 'positions', 'touched', 'read'] as const).flatMap(call => [
+const MOMENTS: Moment[] = (['settle', 'positions', 'changedSince', 'read'] as const).flatMap(call => [
   { call, when: 'before' },
   { call, when: 'after' },
 ])

@@ -12,17 +12,21 @@ export type BookedGrant = SpendableGrant & {
   readonly seatOf: string | null
 }
 /** A wallet, and the customer who uses it; null when no customer is named. */
-export type Use = { readonly walletId: string; readonly customerId: string | null }
+export type WalletUser = { readonly walletId: string; readonly customerId: string | null }
 export type Moved = GrantPart & { readonly move: Move }
 
 export type GrantBook = {
   /** How much of the wallet this use can spend at that time. */
-  openOf(use: Use, at: Instant): Decimal
+  openOf(use: WalletUser, at: Instant): Decimal
   /**
    * Reserves the whole quantity; null, without reserving anything, when the wallet does not have it. The rules of
    * `reserve_in_wallets` in the database: reserve-many.it.test.ts compares them.
    */
-  reserve(use: Use, quantity: Decimal, at: Instant): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
+  reserve(
+    use: WalletUser,
+    quantity: Decimal,
+    at: Instant,
+  ): { parts: readonly GrantPart[]; moves: readonly Moved[] } | null
   /** Spends `quantity` from the reserved parts in their order, and releases the rest. */
   settle(parts: readonly GrantPart[], quantity: Decimal): readonly Moved[]
 }
@@ -31,7 +35,7 @@ export type GrantBook = {
 export function createGrantBook(grants: readonly BookedGrant[]): GrantBook {
   const open = new Map(grants.map(grant => [grant.id, grant.open]))
   const byId = new Map(grants.map(grant => [grant.id, grant]))
-  const ownOf = ({ walletId, customerId }: Use, at: Instant): SpendableGrant[] =>
+  const ownOf = ({ walletId, customerId }: WalletUser, at: Instant): SpendableGrant[] =>
     grants
       .filter(({ seatOf }) => seatOf === null || seatOf === customerId)
       .filter(grant => grant.walletId === walletId && isLive(grant, at))

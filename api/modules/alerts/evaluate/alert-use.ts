@@ -9,7 +9,7 @@ import { idOf } from '../../../../shared/ids.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf, interval } from '../../../../shared/time.ts'
-import type { CustomerMark } from '../../../usage/touched/last-marks.ts'
+import type { CustomerMark } from '../../../usage/changes/latest-marks.ts'
 import { sendersOf, usageParts } from '../../billing/terms/usage-parts.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { UsageReader } from '../../billing/usage/usage-reader.ts'
@@ -24,7 +24,7 @@ import { beginEvaluation, resumeAfter, saveProgress, saveWatch } from './save-ev
 export type EvaluationDeps = {
   /** In the role millrace_app: an evaluation is of one tenant, under its row-level security. */
   readonly database: Database
-  readonly usage: Pick<UsageReader, 'read' | 'positions' | 'lastMarks'>
+  readonly usage: Pick<UsageReader, 'read' | 'positions' | 'latestMarks'>
   readonly logger: Pick<Logger, 'warn'>
   readonly failpoint?: Failpoints
   /** Smaller pages, for a test of what is done in several. */
@@ -138,7 +138,7 @@ async function marksOf(
   if (targets.length === 0) return new Map()
   const start = Math.min(...targets.map(target => target.interval.start))
   const end = Math.max(...targets.map(target => target.interval.end))
-  const found = await deps.usage.lastMarks(tenant, {
+  const found = await deps.usage.latestMarks(tenant, {
     places: targets.flatMap(target =>
       keysOf(page, target).map(customerKey => ({ customerKey, meterReference: target.calculation.meter_reference })),
     ),

@@ -9,7 +9,7 @@ import {
 } from '../../../../shared/billing/persisted-usage.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import type { CustomerMark } from '../../../usage/touched/last-marks.ts'
+import type { CustomerMark } from '../../../usage/changes/latest-marks.ts'
 import type { CalculationInput, ScheduleInput } from '../../billing/terms/billing-inputs.ts'
 import { activeSpan, calendarAt, type PeriodInputs } from '../../billing/terms/windows.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'

@@ -46,7 +46,7 @@ export async function findLateUnits(
     const term = termOf(terms, unit)
     return term?.calculation ? [{ unit, term }] : []
   })
-  const touched = (await touchedUnits(deps.usage, tenant, inputs, priced)).map(one => together(one, priced))
+  const touched = (await changedUnits(deps.usage, tenant, inputs, priced)).map(one => together(one, priced))
   if (touched.length === 0) return []
   const hashes = touched.map(({ unit }) => unit.namesHash)
   const names = await readTenant(deps.database, tenant, uow => closedNames(uow, hashes))
@@ -82,7 +82,7 @@ function together(one: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit {
 
 const pieceKey = ({ last, counted }: LateUnit): string => `${last.usage.join(' ')} ${counted.invoice_id}`
 
-async function touchedUnits(
+async function changedUnits(
   usage: UsageReader,
   tenant: Tenant,
   { attribution, subscription }: BillingInputs,
@@ -104,7 +104,7 @@ async function touchedUnits(
     )
     return { meterReference, own, pieces }
   })
-  const flags = await usage.touched(
+  const flags = await usage.changedSince(
     tenant,
     ofMeters.map(({ meterReference, pieces }) => ({ customerKeys, meterReference, pieces: [...pieces.values()] })),
   )

@@ -7,9 +7,9 @@ export const NO_USAGE: UsageReader = {
   quantities: async questions => questions.map(() => []),
   settle: async () => true,
   positions: async () => [],
-  touched: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
-  lastMarks: async () => [],
-  touchedCustomers: async () => [],
+  changedSince: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
+  latestMarks: async () => [],
+  changedCustomers: async () => [],
   events: async () => [],
   upToDateUntil: async clock => clock.now(),
 }

@@ -48,7 +48,7 @@ export async function exactlyUpTo(
 ): Promise<ReadUsage> {
   const { tenant, inputs, positions, read, isMarked } = of
   const all = usageNeeds(of.charges)
-  const needs = isMarked ? await touchedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
+  const needs = isMarked ? await changedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
   const again = await readNeeds(deps, { tenant, inputs, needs, upTo: positions })
   return {
@@ -64,10 +64,10 @@ type Since = {
   readonly positions: readonly number[]
 }
 
-async function touchedSince(usage: UsageReader, { tenant, inputs, needs, positions }: Since): Promise<UsageNeed[]> {
+async function changedSince(usage: UsageReader, { tenant, inputs, needs, positions }: Since): Promise<UsageNeed[]> {
   const customerKeys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
   const ofMeters = [...groupBy(needs, ({ calculation }) => calculation.meter_reference)]
-  const flags = await usage.touched(
+  const flags = await usage.changedSince(
     tenant,
     ofMeters.map(([meterReference, own]) => ({
       customerKeys,

@@ -7,14 +7,14 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer } from '../../../usage/answered.ts'
+import { batchChangeQueries } from '../../../usage/changes/batch-change-queries.ts'
+import { changedCustomers } from '../../../usage/changes/changed-customers.ts'
+import { type CustomerMark, latestMarks, type MarksQuery } from '../../../usage/changes/latest-marks.ts'
+import type { ChangeQuery } from '../../../usage/changes/usage-changes.ts'
 import { type CountedEvent, type CountedQuery, countedEvents } from '../../../usage/counted-events.ts'
 import { eventValues } from '../../../usage/event-values.ts'
 import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
 import { type Answer, queryUsages } from '../../../usage/query/query-usages.ts'
-import { gatherTouched } from '../../../usage/touched/gather-touched.ts'
-import { type CustomerMark, lastMarks, type MarksQuestion } from '../../../usage/touched/last-marks.ts'
-import { touchedCustomers } from '../../../usage/touched/touched-customers.ts'
-import type { TouchedQuestion } from '../../../usage/touched/touched-time.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
@@ -66,11 +66,11 @@ export type UsageReader = {
    * For each question and each piece of time, whether usage in it changed after its positions. Questions made without
    * waiting in between are sent as one.
    */
-  touched(tenant: Tenant, questions: readonly TouchedQuestion[]): Promise<boolean[][]>
+  changedSince(tenant: Tenant, questions: readonly ChangeQuery[]): Promise<boolean[][]>
   /** The last position of the log that touched the usage of each of these customers on these meters. */
-  lastMarks(tenant: Tenant, question: MarksQuestion): Promise<readonly CustomerMark[]>
+  latestMarks(tenant: Tenant, question: MarksQuery): Promise<readonly CustomerMark[]>
   /** The keys of the customers whose usage was touched after these positions of the log. */
-  touchedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
+  changedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
   /** The individual events behind figures, in order of time. */
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
   /** Everything that the gateways accepted before this instant can be read. */
@@ -87,7 +87,7 @@ export function createUsageReader(deps: {
   readonly partitions: number
 }): UsageReader {
   const ask = gatherQueries(deps.client)
-  const askTouched = gatherTouched(deps.client)
+  const readChanges = batchChangeQueries(deps.client)
   const askValues: QueryUsage = query => eventValues(deps.client, query)
   const reading = (of: PartsOfNeed) => partReader(of.need.byValue ? askValues : ask, of)
   return {
@@ -101,9 +101,9 @@ export function createUsageReader(deps: {
       const stored = await usageAnswer(storedPositions(deps.client))
       return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
     },
-    touched: (tenant, questions) => usageAnswer(askTouched(tenant, questions)),
-    lastMarks: (tenant, question) => usageAnswer(lastMarks(deps.client, tenant, question)),
-    touchedCustomers: (tenant, since) => usageAnswer(touchedCustomers(deps.client, tenant, since)),
+    changedSince: (tenant, questions) => usageAnswer(readChanges(tenant, questions)),
+    latestMarks: (tenant, question) => usageAnswer(latestMarks(deps.client, tenant, question)),
+    changedCustomers: (tenant, since) => usageAnswer(changedCustomers(deps.client, tenant, since)),
     events: (tenant, query) => usageAnswer(countedEvents(deps.client, tenant, query)),
     upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
   }

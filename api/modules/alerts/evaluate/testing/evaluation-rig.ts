@@ -55,7 +55,7 @@ function watchOf(tenant: TestTenant, deps: EvaluationDeps, client: ClickHouseCli
 export async function openEvaluationRig() {
   const clickhouse = await createTestClickHouse()
   const client = createClickHouse(clickhouse.url, clickhouse.database)
-  const { read, lastMarks } = createUsageReader({ client, jsm: undefined as never, partitions: 0 })
+  const { read, latestMarks } = createUsageReader({ client, jsm: undefined as never, partitions: 0 })
   const api = await startOwnApi()
   /** Readings of usage since the test began. */
   const counted = { reads: 0 }
@@ -64,7 +64,7 @@ export async function openEvaluationRig() {
       counted.reads += 1
       return read(...of)
     },
-    lastMarks,
+    latestMarks,
     // Events are stored here by the test; how far the aggregator is, is the last of them.
     positions: async () => {
       const [row] = await selectRows<[string]>(client, 'SELECT max(log_seq) FROM usage_events')

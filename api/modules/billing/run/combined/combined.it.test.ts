@@ -233,7 +233,7 @@ describe('subscriptions that combine', () => {
       ...rig.deps,
       usage: {
         ...rig.deps.usage,
-        touched: async (_of: unknown, asked: Parameters<BillingDeps['usage']['touched']>[1]) =>
+        changedSince: async (_of: unknown, asked: Parameters<BillingDeps['usage']['changedSince']>[1]) =>
           asked.map(({ pieces, meterReference }) => pieces.map(() => meterReference === all[1].meterReference)),
       },
     }

@@ -131,9 +131,9 @@ describe('a group', () => {
       ...deps,
       usage: {
         ...deps.usage,
-        touched: async (of, asked) => {
+        changedSince: async (of, asked) => {
           if (asked.some(({ customerKeys }) => customerKeys.includes(broken.customerId))) throw new Error('unreadable')
-          return deps.usage.touched(of, asked)
+          return deps.usage.changedSince(of, asked)
         },
       },
     }

@@ -28,7 +28,7 @@ function reader(positions: readonly number[], touched: readonly string[] | Error
   const asked: (readonly number[])[] = []
   const usage = {
     positions: async () => [...positions],
-    touchedCustomers: async (_tenant: unknown, since: readonly number[]) => {
+    changedCustomers: async (_tenant: unknown, since: readonly number[]) => {
       asked.push(since)
       if (touched instanceof Error) throw touched
       return touched
@@ -118,7 +118,7 @@ test('usage that comes while a subscription is billed, and is checked for meanwh
   const usage = {
     ...NO_USAGE,
     positions: async () => [70],
-    touchedCustomers: async (_tenant: unknown, since: readonly number[]) => (since[0] === 70 ? keys : []),
+    changedCustomers: async (_tenant: unknown, since: readonly number[]) => (since[0] === 70 ? keys : []),
     // Both are due, so this check leaves them as they are.
     upToDateUntil: async () => {
       expect(await follow([75], keys)).toMatchObject({ woken: 0 })

@@ -26,7 +26,7 @@ const CUSTOMERS_MAX = 250
 
 export type FollowDeps = {
   readonly database: Database
-  readonly usage: Pick<UsageReader, 'positions' | 'touchedCustomers'>
+  readonly usage: Pick<UsageReader, 'positions' | 'changedCustomers'>
 }
 
 /** Makes the subscriptions due whose usage was touched since the last call, or ever before the first; returns how many. */
@@ -36,7 +36,7 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
   const since = await readTenant(deps.database, tenant, followed)
   const moved = isBeyond(positions, since ?? [])
   const keys = moved
-    ? await deps.usage.touchedCustomers(
+    ? await deps.usage.changedCustomers(
         tenant,
         positions.map((_, place) => since?.[place] ?? 0),
       )
@@ -71,7 +71,7 @@ export async function wakeMissed(
 ): Promise<string[]> {
   const seen = await readTenant(deps.database, tenant, followed)
   if (seen === null || !isBeyond(seen, positions)) return []
-  const keys = await deps.usage.touchedCustomers(tenant, positions)
+  const keys = await deps.usage.changedCustomers(tenant, positions)
   if (keys.length === 0) return []
   return await inTenant(deps.database, tenant, SERVICE, async uow => {
     // Where the usage of so many moves, that of these most likely does.

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { gatherTouched } from './gather-touched.ts'
-import type { TouchedQuestion } from './touched-time.ts'
+import { batchChangeQueries } from './batch-change-queries.ts'
+import type { ChangeQuery } from './usage-changes.ts'
 
-const NEVER = {} as Parameters<typeof gatherTouched>[0]
+const NEVER = {} as Parameters<typeof batchChangeQueries>[0]
 const tenantOf = (platformId: string) => ({ platformId, environment: 'TEST' as const })
-const about = (meterReference: string): TouchedQuestion => ({ customerKeys: ['c'], meterReference, pieces: [] })
+const about = (meterReference: string): ChangeQuery => ({ customerKeys: ['c'], meterReference, pieces: [] })
 
 test('what is asked in one turn is one statement a tenant, and every caller is given its own answers', async () => {
   const sent: string[] = []
-  const ask = gatherTouched(NEVER, async ({ platformId }, questions) => {
+  const ask = batchChangeQueries(NEVER, async ({ platformId }, questions) => {
     sent.push(`${platformId} ${questions.map(({ meterReference }) => meterReference).join('')}`)
     return questions.map(({ meterReference }) => [meterReference === 'b', meterReference === 'd'])
   })
@@ -34,7 +34,7 @@ test('what is asked in one turn is one statement a tenant, and every caller is g
 
 test('a store that is away fails all of the turn, and the next turn asks anew', async () => {
   let away = true
-  const ask = gatherTouched(NEVER, async (_tenant, questions) => {
+  const ask = batchChangeQueries(NEVER, async (_tenant, questions) => {
     if (away) throw new Error('away')
     return questions.map(() => [])
   })

@@ -2,7 +2,7 @@
 // same pieces of text with what was sent between them. A line and an answer are so written in a dozen copies.
 import { RECEIVED_ZERO } from '../../../shared/contracts/usage-event.ts'
 import type { Meter } from '../parse/meter.ts'
-import { Piece } from './bytes.ts'
+import { AsciiText } from './bytes.ts'
 
 /** What was sent, or made of it, by number; those of values and properties follow. */
 export const ID_HASH = 0
@@ -22,7 +22,7 @@ export const currencySlot = (place: number): number => FIRST_ENTRY + 2 * place +
 export const propertySlot = (values: number, place: number): number => FIRST_ENTRY + 2 * values + place
 
 /** A piece, and then, again and again, a slot and a piece. */
-export type Template = { readonly first: Piece; readonly slots: Int32Array; readonly pieces: readonly Piece[] }
+export type Template = { readonly first: AsciiText; readonly slots: Int32Array; readonly pieces: readonly AsciiText[] }
 
 export type Shape = {
   /** A line from its reference on, with RECEIVED_ZERO where the time it arrived is put. */
@@ -33,14 +33,14 @@ export type Shape = {
 }
 
 /** Which entries of its meter an event has, by place, and by which field it names its customer. */
-export type Present = {
+export type PresentEntries = {
   readonly values: readonly boolean[]
   readonly properties: readonly boolean[]
   readonly customerField: 'customer_id' | 'customer_reference'
 }
 
 /** The shape of events of a meter whose references need no escape. */
-export function shapeOf(meter: Meter, present: Present): Shape {
+export function shapeOf(meter: Meter, present: PresentEntries): Shape {
   const line = templateOf(lineParts(meter, present))
   const view = templateOf(viewParts(meter, present))
   return { line, view, bytes: Math.max(lengthOf(line), lengthOf(view)) }
@@ -53,7 +53,7 @@ const between = (lists: readonly (readonly Part[])[]): Part[] =>
   lists.flatMap((list, place) => (place === 0 ? list : [',', ...list]))
 
 // As encode.ts writes it; a test holds the two together.
-function lineParts(meter: Meter, present: Present): Part[] {
+function lineParts(meter: Meter, present: PresentEntries): Part[] {
   const values = meter.values.map((value, place) => ({ value, place })).filter(({ place }) => present.values[place])
   const properties = meter.propertyOrder.filter(place => present.properties[place])
   const currency = (place: number, type: string): Part[] =>
@@ -78,7 +78,7 @@ function lineParts(meter: Meter, present: Present): Part[] {
   ]
 }
 
-function viewParts(meter: Meter, present: Present): Part[] {
+function viewParts(meter: Meter, present: PresentEntries): Part[] {
   const values = meter.values.map((value, place) => ({ value, place })).filter(({ place }) => present.values[place])
   const properties = meter.properties.map((_, place) => place).filter(place => present.properties[place])
   const measure = (place: number, type: string): Part[] =>
@@ -122,7 +122,7 @@ function templateOf(parts: readonly Part[]): Template {
     }
   }
   const [first = '', ...rest] = texts
-  return { first: new Piece(first), slots: Int32Array.from(slots), pieces: rest.map(text => new Piece(text)) }
+  return { first: new AsciiText(first), slots: Int32Array.from(slots), pieces: rest.map(text => new AsciiText(text)) }
 }
 
 const lengthOf = ({ first, pieces }: Template): number => pieces.reduce((sum, { length }) => sum + length, first.length)

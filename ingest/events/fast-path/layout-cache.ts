@@ -1,29 +1,29 @@
-// Events that look like one before them. A sender's program writes the same bytes again and again, with a few texts that
+// A cache of event layouts. A sender's program writes the same bytes again and again, with a few texts that
 // change between them: what lay between these texts in an event that was read and found right is compared as a whole, and
-// only the texts themselves are looked at. It takes nothing that scan-event.ts and resolve.ts would not take, or otherwise.
+// only the texts themselves are looked at. It takes nothing that scan-event.ts and resolve-entries.ts would not take, or otherwise.
 import type { MeterSet } from '../parse/meter.ts'
 import { PROPERTY_VALUE_MAX, REFERENCE_MAX } from '../parse/reading.ts'
-import { type Input, isPieceAt, Piece } from './bytes.ts'
+import { AsciiText, type Input, isTextAt } from './bytes.ts'
 import type { MeterBytes } from './meter-bytes.ts'
-import { isCurrency, isDecimal } from './resolve.ts'
-import { type EventSpans, endOfText, NOT_COMMON } from './scan-event.ts'
+import { isCurrency, isDecimal } from './resolve-entries.ts'
+import { type EventSpans, endOfText, NOT_FAST_PATH } from './scan-event.ts'
 import { CUSTOMER, currencySlot, propertySlot, quantitySlot, REFERENCE, TIMESTAMP } from './shape.ts'
 import type { Slots } from './slots.ts'
 
-/** What events of one look have in common. */
+/** What events of one layout have in common. */
 export type EventLayout = {
   readonly meter: MeterBytes
-  /** Which entries they have, as resolve.ts tells it. */
+  /** Which entries they have, as resolve-entries.ts returns it. */
   readonly mask: number
 }
 
-export type Familiar = {
-  /** The look of the event at `start`; its texts are then in the slots, its timestamp in the spans, and its end in `end`. */
+export type LayoutCache = {
+  /** The cached layout of the event at `start`; its texts are then in the slots, its timestamp in the spans, and its end in `end`. */
   find(start: number, meters: MeterSet): EventLayout | null
   /** Where the event found last ends. */
   readonly end: number
-  /** Remembers how the event from `start` to `end` looked, whose texts the long way put into the slots and spans. */
-  learn(start: number, end: number, look: EventLayout): void
+  /** Caches the layout of the event from `start` to `end`, whose texts the full scan put into the slots and spans. */
+  learn(start: number, end: number, layout: EventLayout): void
 }
 
 const NAME = 0
@@ -39,43 +39,51 @@ type Text = {
   readonly enumValues: ReadonlySet<string> | null
 }
 /** The pieces stand before the texts, and one after the last. */
-type Known = EventLayout & { readonly pieces: readonly Piece[]; readonly texts: readonly Text[] }
+type Known = EventLayout & { readonly pieces: readonly AsciiText[]; readonly texts: readonly Text[] }
 
-/** Looks remembered, the one met last first. */
+/** Layouts cached, the one met last first. */
 const KNOWN_MAX = 4
-/** Events read the long way before another look is learned: senders that never look the same pay next to nothing. */
+/** Events scanned in full before another layout is learned: senders whose layout never repeats pay next to nothing. */
 const LEARN_EVERY = 32
 
-/** Reads with `input`, `spans` and `slots`, which it shares with the long way. */
-export function createFamiliar({ input, spans, slots }: { input: Input; spans: EventSpans; slots: Slots }): Familiar {
+/** Reads with `input`, `spans` and `slots`, which it shares with the full scan. */
+export function createLayoutCache({
+  input,
+  spans,
+  slots,
+}: {
+  input: Input
+  spans: EventSpans
+  slots: Slots
+}): LayoutCache {
   const known: Known[] = []
   let unknown = LEARN_EVERY - 1
 
-  /** Where the text that starts at `at` ends, or NOT_COMMON. */
+  /** Where the text that starts at `at` ends, or NOT_FAST_PATH. */
   const endOf = ({ kind, enumValues }: Text, at: number): number => {
     const { bytes } = input
     const end = endOfText(bytes, at, kind === VALUE ? PROPERTY_VALUE_MAX : REFERENCE_MAX)
-    if (end < 0) return NOT_COMMON
-    if (kind === NAME && end === at) return NOT_COMMON
-    if (kind === DECIMAL && !isDecimal(bytes, at, end)) return NOT_COMMON
-    if (kind === CURRENCY && !isCurrency(bytes, at, end)) return NOT_COMMON
-    return enumValues === null || enumValues.has(input.text(at, end)) ? end : NOT_COMMON
+    if (end < 0) return NOT_FAST_PATH
+    if (kind === NAME && end === at) return NOT_FAST_PATH
+    if (kind === DECIMAL && !isDecimal(bytes, at, end)) return NOT_FAST_PATH
+    if (kind === CURRENCY && !isCurrency(bytes, at, end)) return NOT_FAST_PATH
+    return enumValues === null || enumValues.has(input.text(at, end)) ? end : NOT_FAST_PATH
   }
 
-  const isAt = (piece: Piece | undefined, at: number): piece is Piece =>
-    piece !== undefined && at + piece.length <= input.length && isPieceAt(input.view, at, piece)
+  const isAt = (piece: AsciiText | undefined, at: number): piece is AsciiText =>
+    piece !== undefined && at + piece.length <= input.length && isTextAt(input.view, at, piece)
 
-  /** The end of the event at `start`, or NOT_COMMON when it looks otherwise. */
+  /** The end of the event at `start`, or NOT_FAST_PATH when its layout is another. */
   const match = ({ pieces, texts }: Known, start: number): number => {
     spans.timestampEnd = 0
     let at = start
     for (let each = 0; each < texts.length; each += 1) {
       const piece = pieces[each]
       const text = texts[each]
-      if (text === undefined || !isAt(piece, at)) return NOT_COMMON
+      if (text === undefined || !isAt(piece, at)) return NOT_FAST_PATH
       at += piece.length
       const end = endOf(text, at)
-      if (end < 0) return NOT_COMMON
+      if (end < 0) return NOT_FAST_PATH
       if (text.kind === TIME) {
         spans.timestamp = at
         spans.timestampEnd = end
@@ -85,42 +93,43 @@ export function createFamiliar({ input, spans, slots }: { input: Input; spans: E
       at = end
     }
     const last = pieces[texts.length]
-    return isAt(last, at) ? at + last.length : NOT_COMMON
+    return isAt(last, at) ? at + last.length : NOT_FAST_PATH
   }
 
-  const familiar = {
+  const cache = {
     end: 0,
     find: (start: number, meters: MeterSet): EventLayout | null => {
       for (let each = 0; each < known.length; each += 1) {
-        const look = known[each]
+        const layout = known[each]
         // A meter that changed is another object, and one of another tenant too.
-        if (look === undefined || meters.byReference.get(look.meter.meter.reference) !== look.meter.meter) continue
-        familiar.end = match(look, start)
-        if (familiar.end < 0) continue
+        if (layout === undefined || meters.byReference.get(layout.meter.meter.reference) !== layout.meter.meter)
+          continue
+        cache.end = match(layout, start)
+        if (cache.end < 0) continue
         if (each > 0) known.unshift(...known.splice(each, 1))
-        return look
+        return layout
       }
       return null
     },
-    learn: (start: number, end: number, look: EventLayout): void => {
+    learn: (start: number, end: number, layout: EventLayout): void => {
       unknown += 1
       if (unknown < LEARN_EVERY) return
       unknown = 0
-      known.unshift(lookOf(start, end, look))
+      known.unshift(templateOf(start, end, layout))
       known.length = Math.min(known.length, KNOWN_MAX)
     },
   }
-  return familiar
+  return cache
 
-  function lookOf(start: number, end: number, look: EventLayout): Known {
-    const texts = textsOf(look).sort((a, b) => a.start - b.start)
-    const pieces: Piece[] = []
+  function templateOf(start: number, end: number, layout: EventLayout): Known {
+    const texts = textsOf(layout).sort((a, b) => a.start - b.start)
+    const pieces: AsciiText[] = []
     let at = start
     for (const text of texts) {
-      pieces.push(new Piece(input.text(at, text.start)))
+      pieces.push(new AsciiText(input.text(at, text.start)))
       at = text.end
     }
-    return { ...look, pieces: [...pieces, new Piece(input.text(at, end))], texts }
+    return { ...layout, pieces: [...pieces, new AsciiText(input.text(at, end))], texts }
   }
 
   function textsOf({ meter: { values, properties }, mask }: EventLayout): (Text & { start: number; end: number })[] {

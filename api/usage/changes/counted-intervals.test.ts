@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { instantOf, interval } from '../../../shared/time.ts'
-import { type LateMark, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
+import { type ChangeMark, type CountedInterval, changedBy, segmentsOf } from './counted-intervals.ts'
 
 const HOUR = 3_600_000
 type Mark = { readonly hour: number; readonly partition: number; readonly seq: number; readonly key: string }
@@ -9,7 +9,7 @@ type Mark = { readonly hour: number; readonly partition: number; readonly seq: n
 const positions = fc.array(fc.nat(6), { maxLength: 3 })
 const piece = fc
   .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 30 }), positions, fc.subarray(['a', 'b']))
-  .map(([start, length, at, newKeys]): TouchedPiece => {
+  .map(([start, length, at, newKeys]): CountedInterval => {
     // In quarters of an hour, so that edges lie within hours too.
     const within = interval(instantOf((start * HOUR) / 4), instantOf(((start + length) * HOUR) / 4))
     return { interval: within, positions: at, newKeys }
@@ -22,7 +22,7 @@ const mark: fc.Arbitrary<Mark> = fc.record({
 })
 
 /** What is asked: any mark in an hour of the piece, behind its position or of a new key. */
-const asked = (each: TouchedPiece, marks: readonly Mark[]): boolean =>
+const asked = (each: CountedInterval, marks: readonly Mark[]): boolean =>
   marks.some(
     ({ hour, partition, seq, key }) =>
       (hour + 1) * HOUR > each.interval.start &&
@@ -31,9 +31,9 @@ const asked = (each: TouchedPiece, marks: readonly Mark[]): boolean =>
   )
 
 /** What the statement gives: by segment, partition and new key the last mark that may touch a piece. */
-function lateMarks(pieces: readonly TouchedPiece[], marks: readonly Mark[]): LateMark[] {
+function changeMarks(pieces: readonly CountedInterval[], marks: readonly Mark[]): ChangeMark[] {
   const fresh = new Set(pieces.flatMap(({ newKeys }) => newKeys))
-  const last = new Map<string, LateMark>()
+  const last = new Map<string, ChangeMark>()
   for (const { hour, partition, seq, key: customerKey } of marks) {
     const segments = segmentsOf(pieces)
     const segment = segments.findLastIndex(({ start }) => start <= hour * HOUR)
@@ -50,7 +50,7 @@ function lateMarks(pieces: readonly TouchedPiece[], marks: readonly Mark[]): Lat
 test('the marks that segments let through touch the pieces that any mark touched', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), fc.array(mark, { maxLength: 12 }), (pieces, marks) => {
-      const answer = touchedBy(pieces, segmentsOf(pieces), lateMarks(pieces, marks))
+      const answer = changedBy(pieces, segmentsOf(pieces), changeMarks(pieces, marks))
       expect(answer).toEqual(pieces.map(each => asked(each, marks)))
     }),
     { numRuns: 2_000 },
@@ -77,7 +77,7 @@ test('segments tile the hours of the pieces, in order, and there are fewer than 
 
 test('a thousand closed months, one after the other or each from the first on, make a thousand segments', () => {
   const months = Array.from({ length: 1_000 }, (_, month) => [month, month + 1] as const)
-  const piecesOf = (from: (month: number) => number): TouchedPiece[] =>
+  const piecesOf = (from: (month: number) => number): CountedInterval[] =>
     months.map(([start, end], place) => ({
       interval: interval(instantOf(from(start) * HOUR), instantOf(end * HOUR)),
       positions: [place],

@@ -1,4 +1,4 @@
-// The quick way beside the other: the same bytes in, the same lines, keys and answer out, or nothing.
+// The fast path beside the slow one: the same bytes in, the same lines, keys and answer out, or nothing.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { hashesOf } from '../../../shared/contracts/usage-event.ts'
@@ -7,7 +7,7 @@ import { goodEvent, METERS, NOW, ODD_METER, parseText, REQUESTS_METER } from '..
 import { encodeUsageEvent, viewOf } from '../encode.ts'
 import { Lines } from '../lines.ts'
 import { KEY_WORDS, putKey } from '../repeats/event-key.ts'
-import { createQuickReader } from './read-body.ts'
+import { createFastReader } from './read-body.ts'
 
 type Form = 'single' | 'list'
 const identity = {
@@ -22,7 +22,7 @@ const PARTITIONS = 4
 const BATCH_MAX = 5
 const PATIENCE_MS = 60_000
 // One for all cases, so that what it remembers of one body is there when it reads the next.
-const reader = createQuickReader()
+const reader = createFastReader()
 const lines = new Lines(PARTITIONS)
 
 const keyOf = (idHash: string, contentHash: string): number[] => {
@@ -71,7 +71,7 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-/** The quick way may leave a body to the other; when it takes one, both make the same of it. */
+/** The fast path may leave a body to the slow one; when it takes one, both make the same of it. */
 function expectSame(text: string | Buffer, form: Form): boolean {
   const body = Buffer.from(text)
   const quick = quickly(body, form)
@@ -129,7 +129,7 @@ const commonEvent = shuffled([
 ])
 const spacing = fc.constantFrom(undefined, 1, '\t')
 
-describe('the quick way', () => {
+describe('the fast path', () => {
   test(
     'takes every event of the common form, in any order and with any white space, and makes of it what the other way does',
     () => {
@@ -262,7 +262,7 @@ describe('the quick way', () => {
   )
 })
 
-describe('the quick way leaves to the other', () => {
+describe('the fast path leaves to the slow one', () => {
   const left = (text: string, form: Form = 'single') => expect(quickly(Buffer.from(text), form)).toBe(null)
   const good = goodEvent()
   test.each<[string, unknown]>([

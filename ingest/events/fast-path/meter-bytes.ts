@@ -1,13 +1,13 @@
 // A meter as bytes: its references to be found in a body, and the shapes of what is written of its events.
 import { createMeter, type Meter, type MeterProperty, type MeterValue } from '../parse/meter.ts'
-import { Piece } from './bytes.ts'
+import { AsciiText } from './bytes.ts'
 import { ENTRIES_MAX, type Shape, shapeOf } from './shape.ts'
 
 export type MeterBytes = {
   readonly meter: Meter
-  readonly reference: Piece
-  readonly values: readonly { readonly reference: Piece; readonly value: MeterValue }[]
-  readonly properties: readonly { readonly reference: Piece; readonly property: MeterProperty }[]
+  readonly reference: AsciiText
+  readonly values: readonly { readonly reference: AsciiText; readonly value: MeterValue }[]
+  readonly properties: readonly { readonly reference: AsciiText; readonly property: MeterProperty }[]
   /**
    * By which entries an event has: bit by bit its values, then its properties, then whether it names its customer by id.
    * Made when they are first met.
@@ -23,9 +23,9 @@ export function meterBytes(meter: Meter): MeterBytes | null {
   if (!meter.plain || meter.values.length + meter.properties.length > ENTRIES_MAX) return null
   return {
     meter,
-    reference: new Piece(meter.reference),
-    values: meter.values.map(value => ({ reference: new Piece(value.reference), value })),
-    properties: meter.properties.map(property => ({ reference: new Piece(property.reference), property })),
+    reference: new AsciiText(meter.reference),
+    values: meter.values.map(value => ({ reference: new AsciiText(value.reference), value })),
+    properties: meter.properties.map(property => ({ reference: new AsciiText(property.reference), property })),
     shapes: new Map(),
   }
 }
@@ -33,7 +33,7 @@ export function meterBytes(meter: Meter): MeterBytes | null {
 /** Stands for a meter where there is none yet; no event names it. */
 export const NO_METER: MeterBytes = {
   meter: createMeter({ id: '', reference: '', values: [], properties: [] }),
-  reference: new Piece(''),
+  reference: new AsciiText(''),
   values: [],
   properties: [],
   shapes: new Map(),

@@ -1,4 +1,4 @@
-// Which time was touched after some position of the log: by an event, a deletion or a correction. It is read from the marks
+// In which time usage changed after some position of the log: by an event, a deletion or a correction. It is read from the marks
 // that the aggregator leaves on every hour it touches, so it costs no reading of usage, however much there is. Any number of
 // customers and meters are one statement.
 import type { Tenant } from '../../../shared/tenant.ts'
@@ -6,12 +6,12 @@ import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickho
 import { type Place, placeKey } from '../query/plan-queries.ts'
 import { placesSql } from '../query/rows-sql.ts'
 import { behindSql, tenantFilter } from '../usage-sql.ts'
-import { type LateMark, type Segment, segmentsOf, type TouchedPiece, touchedBy } from './touched-pieces.ts'
+import { type ChangeMark, type CountedInterval, changedBy, type Segment, segmentsOf } from './counted-intervals.ts'
 
-export type TouchedQuestion = {
+export type ChangeQuery = {
   readonly customerKeys: readonly string[]
   readonly meterReference: string
-  readonly pieces: readonly TouchedPiece[]
+  readonly pieces: readonly CountedInterval[]
 }
 
 /** Segments in one statement: each holds a position for every partition. */
@@ -19,13 +19,13 @@ const SEGMENTS_MAX = 4_000
 const SETTINGS = { max_threads: '1', max_query_size: String(64 * 1024 * 1024) }
 
 /**
- * For each piece of each question whether its time was touched after its positions. By whole hours, so the edges may say so
+ * For each piece of each question whether usage in it changed after its positions. By whole hours, so the edges may say so
  * wrongly.
  */
-export async function touchedTime(
+export async function usageChanges(
   client: ClickHouseClient,
   tenant: Tenant,
-  questions: readonly TouchedQuestion[],
+  questions: readonly ChangeQuery[],
 ): Promise<boolean[][]> {
   const segments = segmentsOf(questions.flatMap(({ pieces }) => pieces))
   const places = questions.flatMap(({ customerKeys, meterReference }) => placesOf(customerKeys, meterReference))
@@ -35,11 +35,11 @@ export async function touchedTime(
       meterReference,
     ),
   )
-  const marks = new Map<string, LateMark[]>()
+  const marks = new Map<string, ChangeMark[]>()
   if (places.length > 0) {
     for (let first = 0; first < segments.length; first += SEGMENTS_MAX) {
       const some = segments.slice(first, first + SEGMENTS_MAX)
-      for (const [segment, partition, key, meter, seq] of await lateMarks(client, tenant, { some, places, fresh })) {
+      for (const [segment, partition, key, meter, seq] of await changeMarks(client, tenant, { some, places, fresh })) {
         const place = placeKey(key, meter)
         const known = marks.get(place) ?? []
         known.push({ segment: first + segment, partition, key, seq: Number(seq) })
@@ -48,7 +48,7 @@ export async function touchedTime(
     }
   }
   return questions.map(({ customerKeys, meterReference, pieces }) =>
-    touchedBy(
+    changedBy(
       pieces,
       segments,
       [...new Set(customerKeys)].flatMap(key => marks.get(placeKey(key, meterReference)) ?? []),
@@ -66,8 +66,8 @@ const placesOf = (customerKeys: readonly string[], meterReference: string): Plac
 
 type MarkRow = [segment: number, partition: number, key: string, meter: string, seq: string]
 
-/** The last mark of each segment, partition, name and meter that may touch a piece of it. */
-async function lateMarks(
+/** The last mark of each segment, partition, name and meter that may be a change of a piece of it. */
+async function changeMarks(
   client: ClickHouseClient,
   tenant: Tenant,
   of: { readonly some: readonly Segment[]; readonly places: readonly Place[]; readonly fresh: readonly Place[] },

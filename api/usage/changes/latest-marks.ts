@@ -1,5 +1,5 @@
-// How far the log has touched the usage of many customers at once, by the marks the aggregator leaves on every hour it touches:
-// so that whose usage has not changed is not read again. Any number of customers and meters are one statement.
+// Up to which position the log has changed the usage of many customers at once, by the marks the aggregator leaves on every hour
+// it touches: so that whose usage has not changed is not read again. Any number of customers and meters are one statement.
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Interval } from '../../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
@@ -7,12 +7,12 @@ import { placeKey } from '../query/plan-queries.ts'
 import { placesSql } from '../query/rows-sql.ts'
 import { tenantFilter } from '../usage-sql.ts'
 
-export type MarksQuestion = {
+export type MarksQuery = {
   /** Names of customers, each on a meter; any number of them. */
   readonly places: readonly { readonly customerKey: string; readonly meterReference: string }[]
   readonly interval: Interval
 }
-/** The last position at which a partition touched the customer's usage. */
+/** The last position at which a partition changed the customer's usage. */
 export type CustomerMark = {
   readonly key: string
   readonly meterReference: string
@@ -25,11 +25,11 @@ const HOUR_MS = 3_600_000
 /** The seconds at which an hour starts, within what a column of hours can hold. */
 const hour = (ordinal: number): number => Math.min(Math.max(0, ordinal * 3_600), 2 ** 32 - 1)
 
-/** The last mark of each name, meter and partition, of the whole hours that meet the interval; none for what was never touched. */
-export async function lastMarks(
+/** The last mark of each name, meter and partition, of the whole hours that meet the interval; none for what never changed. */
+export async function latestMarks(
   client: ClickHouseClient,
   tenant: Tenant,
-  { places, interval }: MarksQuestion,
+  { places, interval }: MarksQuery,
 ): Promise<CustomerMark[]> {
   if (places.length === 0) return []
   const filter = tenantFilter(tenant)

@@ -7,16 +7,16 @@
 import { isAscii } from 'node:buffer'
 
 /** Bytes after the end of everything that is copied or compared. */
-export const ROOM = 64
+export const PADDING_BYTES = 64
 const WIDE = 8
 
 /** A text of one byte a character that is compared with, or copied, again and again. */
-export class Piece {
+export class AsciiText {
   readonly length: number
   readonly view: DataView
 
   constructor(text: string) {
-    const bytes = Buffer.alloc(text.length + ROOM)
+    const bytes = Buffer.alloc(text.length + PADDING_BYTES)
     bytes.write(text, 'latin1')
     this.length = text.length
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -30,7 +30,7 @@ export function copyBytes(from: DataView, start: number, length: number, to: Dat
 }
 
 /** Writes the piece at `at`; returns where it ends. */
-export const putPiece = (piece: Piece, to: DataView, at: number): number =>
+export const putText = (piece: AsciiText, to: DataView, at: number): number =>
   copyBytes(piece.view, 0, piece.length, to, at)
 
 /** Writes one byte, of a character below 128; returns the place after it. */
@@ -40,7 +40,7 @@ export function putByte(byte: number, to: DataView, at: number): number {
 }
 
 /** Whether the piece stands at `at`. */
-export function isPieceAt(view: DataView, at: number, piece: Piece): boolean {
+export function isTextAt(view: DataView, at: number, piece: AsciiText): boolean {
   const { length, view: wanted } = piece
   if (length < WIDE) {
     for (let each = 0; each < length; each += 1) if (view.getUint8(at + each) !== wanted.getUint8(each)) return false
@@ -67,7 +67,7 @@ export class Output {
 
   /** Makes room for `more` bytes after the first `used`, which stay. */
   reserve(used: number, more: number): void {
-    const needed = used + more + ROOM
+    const needed = used + more + PADDING_BYTES
     if (needed <= this.bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2))
     this.bytes.copy(larger, 0, 0, used)
@@ -90,8 +90,8 @@ export class Input {
 
   constructor(capacity: number) {
     this.capacity = capacity
-    this.notes = capacity + ROOM
-    this.bytes = Buffer.alloc(this.notes + NOTES + ROOM)
+    this.notes = capacity + PADDING_BYTES
+    this.bytes = Buffer.alloc(this.notes + NOTES + PADDING_BYTES)
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
   }
 

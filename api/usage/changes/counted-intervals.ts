@@ -1,8 +1,8 @@
-// Pieces of time, each with how far the log was counted in it, cut where any of them begins or ends: so one statement can ask
+// Intervals of time, each with how far the log was counted in it, cut where any of them begins or ends: so one statement can ask
 // about all of them, however many there are and however they overlap. Pure.
 import type { Interval } from '../../../shared/time.ts'
 
-export type TouchedPiece = {
+export type CountedInterval = {
   readonly interval: Interval
   /** By partition; a partition that is not there was at nothing. */
   readonly positions: readonly number[]
@@ -14,12 +14,12 @@ export type TouchedPiece = {
 export type Segment = {
   readonly start: number
   readonly end: number
-  /** By partition: up to there every piece in it was counted, so what is no later touches none of them. */
+  /** By partition: up to there every piece in it was counted, so what is no later changes none of them. */
   readonly least: readonly number[]
 }
 
-/** The last mark in a segment that may touch a piece of it, of one partition and customer key. */
-export type LateMark = {
+/** The last mark in a segment that may be a change of a piece of it, of one partition and customer key. */
+export type ChangeMark = {
   readonly segment: number
   readonly partition: number
   readonly key: string
@@ -27,13 +27,13 @@ export type LateMark = {
 }
 
 const HOUR_MS = 3_600_000
-const hoursOf = ({ interval: { start, end } }: TouchedPiece): readonly [start: number, end: number] => [
+const hoursOf = ({ interval: { start, end } }: CountedInterval): readonly [start: number, end: number] => [
   Math.floor(start / HOUR_MS) * HOUR_MS,
   Math.ceil(end / HOUR_MS) * HOUR_MS,
 ]
 
 /** The segments of these pieces, in order of time; time in which none lies is in none. */
-export function segmentsOf(pieces: readonly TouchedPiece[]): Segment[] {
+export function segmentsOf(pieces: readonly CountedInterval[]): Segment[] {
   const timed = pieces
     .map(piece => ({ hours: hoursOf(piece), positions: piece.positions }))
     .sort((a, b) => a.hours[0] - b.hours[0])
@@ -60,11 +60,11 @@ function leastOf(open: readonly { readonly positions: readonly number[] }[]): nu
   )
 }
 
-/** For each piece whether any of the marks touched it. */
-export function touchedBy(
-  pieces: readonly TouchedPiece[],
+/** For each piece whether any of the marks is a change of it. */
+export function changedBy(
+  pieces: readonly CountedInterval[],
   segments: readonly Segment[],
-  marks: readonly LateMark[],
+  marks: readonly ChangeMark[],
 ): boolean[] {
   return pieces.map(piece => {
     const [start, end] = hoursOf(piece)

@@ -1,6 +1,6 @@
 // Times as bytes: the common timestamp of a body, and the two forms of a time in a line and in an answer.
 import { parseInstant } from '../../../shared/time.ts'
-import { copyBytes, type Input, isPieceAt, Piece } from './bytes.ts'
+import { AsciiText, copyBytes, type Input, isTextAt } from './bytes.ts'
 
 const DAY_MS = 86_400_000
 /** Length of a date with its T, of a whole time, and of one with milliseconds. */
@@ -16,17 +16,17 @@ export type TimeReader = (input: Input, start: number, end: number) => number
 
 /** A reader that remembers the day it saw last: events of one batch share it. */
 export function createTimeReader(): TimeReader {
-  let day = new Piece('?')
+  let day = new AsciiText('?')
   let dayStart = 0
   return (input, start, end) => {
     const length = end - start
     const { bytes, view } = input
     if ((length !== SECONDS && length !== MILLISECONDS) || bytes[end - 1] !== Z) return -1
-    if (!isPieceAt(view, start, day) || day.length !== DATE) {
+    if (!isTextAt(view, start, day) || day.length !== DATE) {
       const text = input.text(start, end)
       const instant = parseInstant(text)
       if (instant === null) return -1
-      day = new Piece(text.slice(0, DATE))
+      day = new AsciiText(text.slice(0, DATE))
       dayStart = Math.floor(instant / DAY_MS) * DAY_MS
     }
     const hours = pair(bytes, start + 11)

@@ -2,23 +2,23 @@
 import { hash } from 'node:crypto'
 import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
 import { REFERENCE_MAX } from '../parse/reading.ts'
-import { copyBytes, Piece, ROOM } from './bytes.ts'
+import { AsciiText, copyBytes, PADDING_BYTES } from './bytes.ts'
 
 export type TenantBytes = {
   /** In a line, from the quote before the platform to the quote before the reference. */
-  readonly line: Piece
-  readonly references: References
+  readonly line: AsciiText
+  readonly references: ReferenceHasher
 }
 
 /** Where references of one tenant are hashed: the same bytes before each, and a view for each length. */
-export class References {
+export class ReferenceHasher {
   private readonly bytes: Buffer
   private readonly view: DataView
   private readonly prefix: number
   private readonly views: Uint8Array[]
 
   constructor(prefix: string) {
-    this.bytes = Buffer.alloc(prefix.length + REFERENCE_MAX + ROOM)
+    this.bytes = Buffer.alloc(prefix.length + REFERENCE_MAX + PADDING_BYTES)
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length)
     this.prefix = this.bytes.write(prefix, 'latin1')
     this.views = Array.from({ length: REFERENCE_MAX + 1 }, (_, length) => this.bytes.subarray(0, this.prefix + length))
@@ -39,8 +39,8 @@ export function tenantBytes(identity: ApiKeyIdentity): TenantBytes {
   if (last?.identity === identity) return last.bytes
   const { platformId, environment } = identity
   const bytes = known.get(identity) ?? {
-    line: new Piece(`"${platformId}","${environment}","`),
-    references: new References(`${platformId}\n${environment}\n`),
+    line: new AsciiText(`"${platformId}","${environment}","`),
+    references: new ReferenceHasher(`${platformId}\n${environment}\n`),
   }
   known.set(identity, bytes)
   last = { identity, bytes }

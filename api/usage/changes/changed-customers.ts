@@ -1,4 +1,4 @@
-// Whose usage was touched after some position of the log, on any meter and in any time.
+// Whose usage changed after some position of the log, on any meter and in any time.
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import { tenantFilter } from '../usage-sql.ts'
@@ -7,9 +7,9 @@ const SETTINGS = { max_threads: '1' }
 
 /**
  * The names of these customers; read from the marks of the tenant, of which there is one an hour, name, meter and partition. An index
- * passes over those that no new mark lies among. A partition that `since` does not name was touched by everything.
+ * passes over those that no new mark lies among. A partition that `since` does not name was changed by everything.
  */
-export async function touchedCustomers(
+export async function changedCustomers(
   client: ClickHouseClient,
   tenant: Tenant,
   since: readonly number[],

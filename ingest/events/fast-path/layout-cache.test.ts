@@ -1,11 +1,11 @@
-// What is taken for an event that looks like one before. That the same is made of it as the long way would is held in
+// What is taken for an event that looks like one before. That the same is made of it as a full scan would is held in
 // read-body.test.ts.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { goodEvent, METERS, REQUESTS_METER } from '../../testing/samples.ts'
 import { Input } from './bytes.ts'
-import { createFamiliar } from './familiar.ts'
+import { createLayoutCache } from './layout-cache.ts'
 import { meterBytes } from './meter-bytes.ts'
-import { resolve } from './resolve.ts'
+import { resolveEntries } from './resolve-entries.ts'
 import { EventSpans, scanEvent } from './scan-event.ts'
 import { CUSTOMER, REFERENCE } from './shape.ts'
 import { Slots } from './slots.ts'
@@ -17,7 +17,7 @@ const BODY_MAX = 10_000
 const input = new Input(BODY_MAX)
 const spans = new EventSpans()
 const slots = new Slots()
-let familiar = createFamiliar({ input, spans, slots })
+let cache = createLayoutCache({ input, spans, slots })
 
 const event = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
   ...goodEvent(),
@@ -32,27 +32,27 @@ const event = (over: Record<string, unknown> = {}): Record<string, unknown> => (
   ...over,
 })
 
-/** Reads the event the long way, as often as it takes to be remembered. */
+/** Scans the event in full, as often as it takes to be remembered. */
 function learn(of: Record<string, unknown> | string): void {
   const body = Buffer.from(typeof of === 'string' ? of : JSON.stringify(of))
   for (let turn = 0; turn < 40; turn += 1) {
     input.load(body)
-    if (familiar.find(0, METERS) !== null) return
+    if (cache.find(0, METERS) !== null) return
     const end = scanEvent(input, 0, spans)
     slots.put(REFERENCE, spans.reference, spans.referenceEnd)
     slots.put(CUSTOMER, spans.customer, spans.customerEnd)
-    if (meter !== null) familiar.learn(0, end, { meter, mask: resolve(input, spans, meter, slots) })
+    if (meter !== null) cache.learn(0, end, { meter, mask: resolveEntries(input, spans, meter, slots) })
   }
 }
 
 const isFound = (of: Record<string, unknown> | string, meters = METERS): boolean => {
   const text = typeof of === 'string' ? of : JSON.stringify(of)
   input.load(Buffer.from(text))
-  return familiar.find(0, meters) !== null && familiar.end === text.length
+  return cache.find(0, meters) !== null && cache.end === text.length
 }
 
 beforeEach(() => {
-  familiar = createFamiliar({ input, spans, slots })
+  cache = createLayoutCache({ input, spans, slots })
   learn(event())
 })
 
@@ -65,7 +65,7 @@ test('other texts between the same bytes are found, and put where they belong', 
   expect(input.text(spans.timestamp, spans.timestampEnd)).toBe(other['timestamp'])
 })
 
-describe('is left to the long way:', () => {
+describe('is left to the full scan:', () => {
   const [tokens, cost] = event()['meter_values'] as Record<string, unknown>[]
   const [model, region] = event()['meter_properties'] as Record<string, unknown>[]
   test.each<[string, Record<string, unknown> | string]>([
@@ -112,8 +112,8 @@ test('a body as long as may be, cut where a long piece would begin, is not read 
   expect(isFound(`{${padding}${longer.slice(1)}`.slice(0, BODY_MAX))).toBe(false)
 })
 
-test('a few looks are remembered side by side, and the one met longest ago is forgotten', () => {
-  const looks = Array.from({ length: 5 }, (_, place) => {
+test('a few layouts are cached side by side, and the one met longest ago is forgotten', () => {
+  const layouts = Array.from({ length: 5 }, (_, place) => {
     const { reference, ...rest } = event()
     return Object.fromEntries([
       ...Object.entries(rest).slice(place),
@@ -121,6 +121,6 @@ test('a few looks are remembered side by side, and the one met longest ago is fo
       ...Object.entries(rest).slice(0, place),
     ])
   })
-  for (const look of looks) learn(look)
-  expect(looks.map(look => isFound(look))).toEqual([false, true, true, true, true])
+  for (const layout of layouts) learn(layout)
+  expect(layouts.map(layout => isFound(layout))).toEqual([false, true, true, true, true])
 })

@@ -1,24 +1,24 @@
-// Questions about touched time that arise one by one, sent together: all that arise before the process turns to something else are
-// one statement for each tenant, so a group of invoices asks once.
+// Batches queries for changed usage that arise one by one: all that arise before the process turns to something else are one
+// statement for each tenant, so a group of invoices queries once.
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { ClickHouseClient } from '../../../shared/usage/clickhouse.ts'
-import { type TouchedQuestion, touchedTime } from './touched-time.ts'
+import { type ChangeQuery, usageChanges } from './usage-changes.ts'
 
 type Asked = {
-  readonly questions: readonly TouchedQuestion[]
+  readonly questions: readonly ChangeQuery[]
   readonly resolve: (flags: boolean[][]) => void
   readonly reject: (error: unknown) => void
 }
 type Turn = { readonly tenant: Tenant; readonly asked: Asked[] }
 
-/** Asks as `touchedTime` does, together with all others of the same turn. */
-export type ReadTouched = (tenant: Tenant, questions: readonly TouchedQuestion[]) => Promise<boolean[][]>
+/** Asks as `usageChanges` does, together with all others of the same turn. */
+export type ReadChanges = (tenant: Tenant, questions: readonly ChangeQuery[]) => Promise<boolean[][]>
 
-/** `ask` is `touchedTime` of the client but in tests. */
-export function gatherTouched(
+/** `ask` is `usageChanges` of the client but in tests. */
+export function batchChangeQueries(
   client: ClickHouseClient,
-  ask: ReadTouched = (tenant, questions) => touchedTime(client, tenant, questions),
-): ReadTouched {
+  ask: ReadChanges = (tenant, questions) => usageChanges(client, tenant, questions),
+): ReadChanges {
   const turns = new Map<string, Turn>()
   const flush = async (key: string): Promise<void> => {
     const turn = turns.get(key)

@@ -1,4 +1,4 @@
-// The quick way of a body: from its bytes to lines and answer in one go, when it is of the common form and all right.
+// The fast path of a body: from its bytes to lines and answer in one go, when it is of the common form and all right.
 // Anything else is left, whole, to parse.ts and encode.ts, which alone refuse.
 import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
 import { wireTime } from '../../../shared/contracts/usage-event.ts'
@@ -7,11 +7,21 @@ import { wholeSeconds } from '../encode.ts'
 import type { Lines } from '../lines.ts'
 import type { Meter, MeterSet } from '../parse/meter.ts'
 import { AHEAD_MS_MAX } from '../parse/parse.ts'
-import { Input, isPieceAt, Output, Piece, putByte, putPiece, ROOM } from './bytes.ts'
-import { createFamiliar, type EventLayout } from './familiar.ts'
+import { AsciiText, Input, isTextAt, Output, PADDING_BYTES, putByte, putText } from './bytes.ts'
+import { createLayoutCache, type EventLayout } from './layout-cache.ts'
 import { type MeterBytes, meterBytes, NO_METER, shapeFor } from './meter-bytes.ts'
-import { resolve } from './resolve.ts'
-import { CLOSE, CLOSE_LIST, COMMA, EventSpans, NOT_COMMON, OPEN, OPEN_LIST, scanEvent, skip } from './scan-event.ts'
+import { resolveEntries } from './resolve-entries.ts'
+import {
+  CLOSE,
+  CLOSE_LIST,
+  COMMA,
+  EventSpans,
+  NOT_FAST_PATH,
+  OPEN,
+  OPEN_LIST,
+  scanEvent,
+  skipSpace,
+} from './scan-event.ts'
 import { CREATED_AT, CUSTOMER, ID_HASH, REFERENCE, type Template, TIMESTAMP, WIRE_TIME } from './shape.ts'
 import { Slots } from './slots.ts'
 import { tenantBytes } from './tenant-bytes.ts'
@@ -26,7 +36,7 @@ const ANSWER_BYTES = 2 * 1024
 /** Answers kept to be written over. Memory that is taken and given back at this rate is most of what the collector sees. */
 const SPARE_MAX = 256
 
-export type QuickContext = {
+export type FastReadContext = {
   readonly identity: ApiKeyIdentity
   readonly meters: MeterSet
   readonly now: Instant
@@ -35,22 +45,22 @@ export type QuickContext = {
   readonly lineBytesMax: number
 }
 
-export type QuickReader = {
+export type FastReader = {
   /**
    * Adds the lines of the body's events to `lines`, which is empty, and returns the bytes of the answer; or null when
    * parse.ts must read the body: then `lines` may hold some that nobody may use.
    */
-  read(body: Uint8Array, form: 'single' | 'list', context: QuickContext, lines: Lines): QuickAnswer | null
+  read(body: Uint8Array, form: 'single' | 'list', context: FastReadContext, lines: Lines): FastAnswer | null
 }
 
-export type QuickAnswer = {
+export type FastAnswer = {
   readonly bytes: Uint8Array
   /** Call it when nobody looks at the bytes any more; another answer is then written over them. */
   release(): void
 }
 
 /** A reader with buffers of its own, which it uses for every body. */
-export function createQuickReader(): QuickReader {
+export function createFastReader(): FastReader {
   const input = new Input(BODY_BYTES_MAX)
   const spare: Output[] = []
   let answer = new Output(ANSWER_BYTES)
@@ -60,15 +70,15 @@ export function createQuickReader(): QuickReader {
   const readTime = createTimeReader()
   const meterOf = createMeterFinder(input)
   const arrival = createArrival()
-  const familiar = createFamiliar({ input, spans, slots })
+  const layouts = createLayoutCache({ input, spans, slots })
   let answered = 0
   let scanned = 0
 
   // The texts that are made of an event, not found in it, stand behind the body.
   const idHashPlace = input.notes
   const wireTimePlace = idHashPlace + ID_HASH_LENGTH
-  const timestampPlace = wireTimePlace + WIRE_TIME_LENGTH + ROOM
-  const createdAtPlace = timestampPlace + ROOM
+  const timestampPlace = wireTimePlace + WIRE_TIME_LENGTH + PADDING_BYTES
+  const createdAtPlace = timestampPlace + PADDING_BYTES
   slots.put(ID_HASH, idHashPlace, idHashPlace + ID_HASH_LENGTH)
   slots.put(WIRE_TIME, wireTimePlace, wireTimePlace + WIRE_TIME_LENGTH)
   slots.put(CREATED_AT, createdAtPlace, createdAtPlace + SECONDS_LENGTH)
@@ -87,28 +97,28 @@ export function createQuickReader(): QuickReader {
     return true
   }
 
-  /** Finds the event at `start` the long way; null when parse.ts must read it. */
+  /** Finds the event at `start` by a full scan; null when parse.ts must read it. */
   const scan = (start: number, meters: MeterSet): EventLayout | null => {
     scanned = scanEvent(input, start, spans)
     const meter = scanned < 0 ? null : meterOf(meters, spans)
     if (meter === null) return null
     slots.put(REFERENCE, spans.reference, spans.referenceEnd)
     slots.put(CUSTOMER, spans.customer, spans.customerEnd)
-    const mask = resolve(input, spans, meter, slots)
+    const mask = resolveEntries(input, spans, meter, slots)
     if (mask < 0) return null
-    const look = { meter, mask }
-    familiar.learn(start, scanned, look)
-    return look
+    const layout = { meter, mask }
+    layouts.learn(start, scanned, layout)
+    return layout
   }
 
-  /** Reads one event at `start` to a line and a view; the place after it, or NOT_COMMON. */
-  const readEvent = (start: number, context: QuickContext, lines: Lines): number => {
-    const known = familiar.find(start, context.meters)
-    const look = known ?? scan(start, context.meters)
-    if (look === null) return NOT_COMMON
-    const end = known === null ? scanned : familiar.end
-    if (!putTimes(context.now)) return NOT_COMMON
-    const shape = shapeFor(look.meter, look.mask)
+  /** Reads one event at `start` to a line and a view; the place after it, or NOT_FAST_PATH. */
+  const readEvent = (start: number, context: FastReadContext, lines: Lines): number => {
+    const known = layouts.find(start, context.meters)
+    const layout = known ?? scan(start, context.meters)
+    if (layout === null) return NOT_FAST_PATH
+    const end = known === null ? scanned : layouts.end
+    if (!putTimes(context.now)) return NOT_FAST_PATH
+    const shape = shapeFor(layout.meter, layout.mask)
     const tenant = tenantBytes(context.identity)
     // No text of the event is written more than once to either.
     const most = end - start + shape.bytes + tenant.line.length + MADE_BYTES_MAX
@@ -116,55 +126,55 @@ export function createQuickReader(): QuickReader {
     answer.reserve(answered, most)
     event.line = shape.line
     const lineEnd = putLine(event, tenant, arrival.receivedAt, lines)
-    if (lineEnd - lines.length > context.lineBytesMax) return NOT_COMMON
+    if (lineEnd - lines.length > context.lineBytesMax) return NOT_FAST_PATH
     lines.push(lineEnd)
     answered = putTemplate(shape.view, input.view, slots, answer, answered)
     return end
   }
 
-  const readList = (start: number, context: QuickContext, lines: Lines): number => {
-    if (input.bytes[start] !== OPEN_LIST) return NOT_COMMON
-    let at = skip(input.bytes, start + 1)
+  const readList = (start: number, context: FastReadContext, lines: Lines): number => {
+    if (input.bytes[start] !== OPEN_LIST) return NOT_FAST_PATH
+    let at = skipSpace(input.bytes, start + 1)
     answered = putByte(OPEN_LIST, answer.view, answered)
     for (;;) {
-      if (lines.count === context.batchMax) return NOT_COMMON
+      if (lines.count === context.batchMax) return NOT_FAST_PATH
       at = readEvent(at, context, lines)
-      if (at < 0) return NOT_COMMON
-      at = skip(input.bytes, at)
+      if (at < 0) return NOT_FAST_PATH
+      at = skipSpace(input.bytes, at)
       const byte = input.bytes[at]
-      if (byte !== COMMA && byte !== CLOSE_LIST) return NOT_COMMON
+      if (byte !== COMMA && byte !== CLOSE_LIST) return NOT_FAST_PATH
       answered = putByte(byte, answer.view, answered)
       if (byte === CLOSE_LIST) return at + 1
-      at = skip(input.bytes, at + 1)
+      at = skipSpace(input.bytes, at + 1)
     }
   }
 
   /** `{"meter_datas":[…]}` */
-  const readWrapped = (start: number, context: QuickContext, lines: Lines): number => {
+  const readWrapped = (start: number, context: FastReadContext, lines: Lines): number => {
     const { bytes, view } = input
-    let at = skip(bytes, start + 1)
-    if (!isPieceAt(view, at, WRAPPER_NAME)) return NOT_COMMON
-    at = skip(bytes, at + WRAPPER_NAME.length)
-    if (!isPieceAt(view, at, WRAPPER_COLON)) return NOT_COMMON
-    answered = putPiece(WRAPPER, answer.view, answered)
-    at = readList(skip(bytes, at + 1), context, lines)
-    if (at < 0) return NOT_COMMON
-    at = skip(bytes, at)
+    let at = skipSpace(bytes, start + 1)
+    if (!isTextAt(view, at, WRAPPER_NAME)) return NOT_FAST_PATH
+    at = skipSpace(bytes, at + WRAPPER_NAME.length)
+    if (!isTextAt(view, at, WRAPPER_COLON)) return NOT_FAST_PATH
+    answered = putText(WRAPPER, answer.view, answered)
+    at = readList(skipSpace(bytes, at + 1), context, lines)
+    if (at < 0) return NOT_FAST_PATH
+    at = skipSpace(bytes, at)
     answered = putByte(CLOSE, answer.view, answered)
-    return bytes[at] === CLOSE ? at + 1 : NOT_COMMON
+    return bytes[at] === CLOSE ? at + 1 : NOT_FAST_PATH
   }
 
   return {
     read: (body, form, context, lines) => {
       if (!input.load(body)) return null
       arrival.set(context.now)
-      putPiece(arrival.createdAt, input.view, createdAtPlace)
+      putText(arrival.createdAt, input.view, createdAtPlace)
       answered = 0
-      const start = skip(input.bytes, 0)
+      const start = skipSpace(input.bytes, 0)
       let read = readEvent
       if (form === 'list') read = input.bytes[start] === OPEN ? readWrapped : readList
       const end = read(start, context, lines)
-      if (end < 0 || skip(input.bytes, end) !== body.length) return null
+      if (end < 0 || skipSpace(input.bytes, end) !== body.length) return null
       const written = answer
       answer = spare.pop() ?? new Output(ANSWER_BYTES)
       const release = (): void => {
@@ -175,11 +185,11 @@ export function createQuickReader(): QuickReader {
   }
 }
 
-const WRAPPER_NAME = new Piece('"meter_datas"')
-const WRAPPER_COLON = new Piece(':')
-const WRAPPER = new Piece('{"meter_datas":')
+const WRAPPER_NAME = new AsciiText('"meter_datas"')
+const WRAPPER_COLON = new AsciiText(':')
+const WRAPPER = new AsciiText('{"meter_datas":')
 
-const NO_TEMPLATE: Template = { first: new Piece(''), slots: new Int32Array(0), pieces: [] }
+const NO_TEMPLATE: Template = { first: new AsciiText(''), slots: new Int32Array(0), pieces: [] }
 
 const ID_HASH_LENGTH = 32
 const SECONDS_LENGTH = 20
@@ -190,12 +200,12 @@ const MADE_BYTES_MAX = 256
 function createArrival() {
   let last = Number.NaN
   return {
-    receivedAt: new Piece(''),
-    createdAt: new Piece(''),
+    receivedAt: new AsciiText(''),
+    createdAt: new AsciiText(''),
     set(now: Instant): void {
       if (now === last) return
-      if (Math.floor(now / 1_000) !== Math.floor(last / 1_000)) this.createdAt = new Piece(wholeSeconds(now))
-      this.receivedAt = new Piece(wireTime(now))
+      if (Math.floor(now / 1_000) !== Math.floor(last / 1_000)) this.createdAt = new AsciiText(wholeSeconds(now))
+      this.receivedAt = new AsciiText(wireTime(now))
       last = now
     },
   }
@@ -211,7 +221,7 @@ function createMeterFinder(input: Input): (meters: MeterSet, spans: EventSpans) 
     const isLast =
       !spans.meterIsId &&
       length === last.reference.length &&
-      isPieceAt(input.view, spans.meter, last.reference) &&
+      isTextAt(input.view, spans.meter, last.reference) &&
       meters.byReference.get(last.meter.reference) === last.meter
     if (isLast) return last
     const name = input.text(spans.meter, spans.meterEnd)

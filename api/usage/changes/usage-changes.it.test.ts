@@ -5,9 +5,9 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { instantOf, interval } from '../../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, insertLines } from '../../../shared/usage/clickhouse.ts'
-import { lastMarks } from './last-marks.ts'
-import { touchedCustomers } from './touched-customers.ts'
-import { type TouchedQuestion, touchedTime } from './touched-time.ts'
+import { changedCustomers } from './changed-customers.ts'
+import { latestMarks } from './latest-marks.ts'
+import { type ChangeQuery, usageChanges } from './usage-changes.ts'
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 2, 1)
@@ -53,7 +53,7 @@ const anyPiece = fc
     positions,
     newKeys,
   }))
-const anyQuestion: fc.Arbitrary<TouchedQuestion> = fc.record({
+const anyQuestion: fc.Arbitrary<ChangeQuery> = fc.record({
   customerKeys: fc.subarray([...CUSTOMERS]),
   meterReference: fc.constantFrom(...METERS),
   pieces: fc.array(anyPiece, { maxLength: 3 }),
@@ -70,7 +70,7 @@ async function store(marks: readonly Mark[]): Promise<void> {
   await insertLines(client, 'usage_bucket_marks', rows)
 }
 
-const touches = (mark: Mark, { customerKeys, meterReference }: TouchedQuestion): boolean =>
+const touches = (mark: Mark, { customerKeys, meterReference }: ChangeQuery): boolean =>
   customerKeys.includes(mark.customer) && meterReference === mark.meter
 
 test('every piece is given what the marks of its customers and its meter say', async () => {
@@ -90,7 +90,7 @@ test('every piece is given what the marks of its customers and its meter say', a
             }),
           ),
         )
-        expect(await touchedTime(client, tenant, questions)).toEqual(expected)
+        expect(await usageChanges(client, tenant, questions)).toEqual(expected)
       },
     ),
     { numRuns: 40 },
@@ -107,7 +107,7 @@ test('the last marks are of the names and meters that were asked, and of the hou
   ])
   const within = interval(instantOf(START + 3.5 * HOUR), instantOf(START + 9 * HOUR))
   const of = (customerKey: string, meterReference: string) => ({ customerKey, meterReference })
-  const found = await lastMarks(client, tenant, {
+  const found = await latestMarks(client, tenant, {
     places: [of('a', 'tokens'), of('b', 'hits"'), of('b', 'tokens'), of('a', 'tokens')],
     interval: within,
   })
@@ -115,7 +115,7 @@ test('the last marks are of the names and meters that were asked, and of the hou
     { key: 'a', meterReference: 'tokens', partition: 0, seq: 5 },
     { key: 'b', meterReference: 'tokens', partition: 0, seq: 6 },
   ])
-  expect(await lastMarks(client, tenant, { places: [], interval: within })).toEqual([])
+  expect(await latestMarks(client, tenant, { places: [], interval: within })).toEqual([])
 })
 
 test('the customers that were touched are those with a mark behind the positions, of the tenant', async () => {
@@ -125,7 +125,7 @@ test('the customers that were touched are those with a mark behind the positions
     { customer: 'b', meter: 'hits"', hour: 4, partition: 1, seq: 2 },
     { customer: "c'\\", meter: 'tokens', hour: 9, partition: 2, seq: 1 },
   ])
-  const since = (...positions: number[]) => touchedCustomers(client, tenant, positions)
+  const since = (...positions: number[]) => changedCustomers(client, tenant, positions)
   expect(await since(4, 2, 0)).toEqual(['a', "c'\\"])
   expect(await since(5, 1, 1)).toEqual(['b'])
   expect(await since(5, 2, 1)).toEqual([])
@@ -143,11 +143,11 @@ test('among half a million marks those that nothing touched since are passed ove
   await insertLines(client, 'usage_bucket_marks', [JSON.stringify(new_mark)])
   // As after a merge: what is new lies among what is old.
   await client.command({ query: 'OPTIMIZE TABLE usage_bucket_marks FINAL' })
-  expect(await touchedCustomers(client, tenant, since)).toEqual(['customer-17'])
+  expect(await changedCustomers(client, tenant, since)).toEqual(['customer-17'])
   const explaining: ClickHouseClient = Object.create(client, {
     select: { value: (of: { sql: string }) => client.select({ ...of, sql: `EXPLAIN indexes = 1 ${of.sql}` } as never) },
   })
-  const plan = (await touchedCustomers(explaining, tenant, since)).join('\n')
+  const plan = (await changedCustomers(explaining, tenant, since)).join('\n')
   const [read, all] = /by_position[\s\S]*?Granules: (\d+)\/(\d+)/.exec(plan)?.slice(1).map(Number) ?? []
   expect(read).toBe(1)
   expect(all).toBeGreaterThan(50)

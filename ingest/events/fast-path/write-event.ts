@@ -3,7 +3,7 @@
 import { hashContent } from '../../../shared/contracts/content-hash.ts'
 import type { Lines } from '../lines.ts'
 import { CONTENT_WORD, type EventKeys } from '../repeats/event-key.ts'
-import { copyBytes, type Input, type Output, Piece, putPiece } from './bytes.ts'
+import { AsciiText, copyBytes, type Input, type Output, putText } from './bytes.ts'
 import { CUSTOMER, ID_HASH, REFERENCE, type Template } from './shape.ts'
 import type { Slots } from './slots.ts'
 import type { TenantBytes } from './tenant-bytes.ts'
@@ -14,7 +14,7 @@ const HEX = Uint16Array.from({ length: 256 }, (_, byte) => {
   return text.charCodeAt(0) | (text.charCodeAt(1) << 8)
 })
 
-const HEAD = new Piece('["00000000000000000000000000000000","0000000000000000",')
+const HEAD = new AsciiText('["00000000000000000000000000000000","0000000000000000",')
 const ID_AT = 2
 const CONTENT_AT = 37
 
@@ -25,7 +25,7 @@ const CONTENT_AT = 37
 export function putLine(
   { input, slots, line }: { input: Input; slots: Slots; line: Template },
   tenant: TenantBytes,
-  receivedAt: Piece,
+  receivedAt: AsciiText,
   lines: Lines,
 ): number {
   const { starts, lengths } = slots
@@ -35,10 +35,10 @@ export function putLine(
   const digest = tenant.references.digest(input.view, starts[REFERENCE] ?? 0, lengths[REFERENCE] ?? 0)
   const idAt = starts[ID_HASH] ?? 0
   putIdHash(digest, input.view, idAt, keys, key)
-  putPiece(HEAD, to, start)
+  putText(HEAD, to, start)
   copyBytes(input.view, idAt, 32, to, start + ID_AT)
   const content = start + HEAD.length
-  const reference = putPiece(tenant.line, to, content)
+  const reference = putText(tenant.line, to, content)
   const end = putTemplate(line, input.view, slots, output, reference)
   const hashed = key + CONTENT_WORD
   hashContent(to, content, end - content, keys, hashed)
@@ -55,7 +55,7 @@ export function putLine(
 const SEPARATOR_LENGTH = 3
 
 /** Writes a time of WIRE_TIME_LENGTH without touching what follows: eight bytes, and the last eight. */
-function putReceived(time: Piece, to: DataView, at: number): void {
+function putReceived(time: AsciiText, to: DataView, at: number): void {
   to.setFloat64(at, time.view.getFloat64(0, true), true)
   to.setFloat64(at + WIRE_TIME_LENGTH - 8, time.view.getFloat64(WIRE_TIME_LENGTH - 8, true), true)
 }
@@ -65,12 +65,12 @@ export function putTemplate(template: Template, from: DataView, slots: Slots, ou
   const { pieces } = template
   const { starts, lengths } = slots
   const to = output.view
-  let at = putPiece(template.first, to, start)
+  let at = putText(template.first, to, start)
   for (let each = 0; each < pieces.length; each += 1) {
     const slot = template.slots[each] ?? 0
     at = copyBytes(from, starts[slot] ?? 0, lengths[slot] ?? 0, to, at)
     const piece = pieces[each]
-    if (piece !== undefined) at = putPiece(piece, to, at)
+    if (piece !== undefined) at = putText(piece, to, at)
   }
   return at
 }
