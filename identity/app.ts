@@ -21,9 +21,9 @@ import type { OAuthDeps } from './endpoints/oauth-deps.ts'
 import { registerRoute } from './endpoints/register.ts'
 import { revokeRoute } from './endpoints/revoke.ts'
 import { tokenRoute } from './endpoints/token.ts'
-import { openToAll } from './http/cross-origin.ts'
+import { allowAnyOrigin } from './http/cross-origin.ts'
 import { createRateLimits, type RateLimits } from './http/rate-limits.ts'
-import { answerRefusal } from './http/refusal-page.ts'
+import { sendRefusal } from './http/refusal-page.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import type { Keystore } from './keys/keystore.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -62,7 +62,7 @@ export async function buildIdentity(
     connectionTimeout: REQUEST_TIMEOUT_MS,
     http: OWN_HOST_CHECK,
     clientErrorHandler: answerBrokenConnection,
-    frameworkErrors: (error, request, reply) => void answerRefusal(request, reply, toAppError(error)),
+    frameworkErrors: (error, request, reply) => void sendRefusal(request, reply, toAppError(error)),
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     // Its own answer has another shape; see stopInOrder.
@@ -77,7 +77,7 @@ export async function buildIdentity(
   app.addHook('onRequest', async (request, reply) => {
     const { bodyType } = request.routeOptions.config
     if (bodyType === undefined) return
-    openToAll(reply)
+    allowAnyOrigin(reply)
     if (mediaType(request.headers['content-type']) !== bodyType) {
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${bodyType}.`)
     }
@@ -102,14 +102,14 @@ export async function buildIdentity(
     if (refusal.status === 503) request.log.warn({ err: error }, 'the request cannot be answered now')
     else if (refusal.status >= 500) request.log.error({ err: error }, 'the request failed')
     if (refusal.details.retryAfterSeconds) reply.header('retry-after', String(refusal.details.retryAfterSeconds))
-    void answerRefusal(request, reply, refusal)
+    void sendRefusal(request, reply, refusal)
   })
   app.setNotFoundHandler((request, reply) => {
     const refusal = new AppError(
       'RESOURCE_NOT_FOUND',
       `There is nothing at ${request.method} ${request.url.split('?')[0]}.`,
     )
-    void answerRefusal(request, reply, refusal)
+    void sendRefusal(request, reply, refusal)
   })
   operationRoutes(app, deps)
   faviconRoute(app)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createUser } from '../shared/access/create-platform.ts'
 import { silentLogger } from '../shared/process/logger.ts'
 import { createRateLimit, createRateLimits } from './http/rate-limits.ts'
+import { runMaintenance } from './maintenance.ts'
 import { openBrowser } from './testing/browser.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from './testing/identity-rig.ts'
 import {
@@ -15,7 +16,6 @@ import {
   REDIRECT_URI,
   registerClient,
 } from './testing/oauth-client.ts'
-import { upkeep } from './upkeep.ts'
 
 let rig: IdentityRig
 const many = createRateLimit(1_000_000, 60)
@@ -224,11 +224,11 @@ test('a client that never got anything is forgotten after thirty days, and told 
   const [unused, used] = [await registerClient(rig), await registerClient(rig)]
   const { refresh_token } = (await used.redeem(await used.code([choice()]))).json()
   await rig.advance(29 * 86_400)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect((await unused.redeem('x')).json().error).toBe('invalid_grant')
   expect((await used.refresh(refresh_token)).statusCode).toBe(200)
   await rig.advance(2 * 86_400)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   const forgotten = await unused.redeem('x')
   expect([forgotten.statusCode, forgotten.json().error]).toEqual([401, 'invalid_client'])
   expect((await used.redeem('x')).json().error).toBe('invalid_grant')

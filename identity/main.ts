@@ -15,7 +15,7 @@ import { buildIdentity } from './app.ts'
 import type { DocumentAccess } from './client-documents/fetch-document.ts'
 import { createKeystore } from './keys/keystore.ts'
 import { startMailer } from './mail/mailer.ts'
-import { startUpkeep } from './upkeep.ts'
+import { startMaintenance } from './maintenance.ts'
 
 const config = loadConfig(process.env, [
   'PORT',
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   })
   const keystore = createKeystore(database, config.IDENTITY_SECRET)
   await keystore.rotate()
-  const upkeep = startUpkeep({ database, keystore, logger })
+  const runMaintenance = startMaintenance({ database, keystore, logger })
   const mailer = startMailer({ database, transport: mailTransport(), identityUrl: config.IDENTITY_URL, logger })
   const clientDocuments = config.OAUTH_CLIENT_DOCUMENTS === 'accept' ? documentAccess() : null
   const ready = () => databaseFault(database)
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   await health.close()
   await app.close()
   await mailer.stop()
-  await upkeep.stop()
+  await runMaintenance.stop()
   await database.close()
   logger.info({}, 'identity host stopped')
 }

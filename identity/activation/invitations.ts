@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import type { InvitationKey } from '../mail/one-time-links.ts'
-import { noteInTenants } from '../store/notices.ts'
+import { writeTenantNotices } from '../store/notices.ts'
 
 export type PendingInvitation = { readonly key: InvitationKey; readonly platformName: string }
 
@@ -34,15 +34,16 @@ export async function acceptInvitation(
   if (rows.length === 0) return false
   const data = { object_type: 'USER_INVITATION', id, user_id: userId }
   const event = { type: 'USER_INVITATION.ACCEPTED', objectId: id, data, previous: null } as const
-  await noteInTenants(tx, [key], { actorId: userId, requestId }, event)
+  await writeTenantNotices(tx, [key], { actorId: userId, requestId }, event)
   return true
 }
 
 /** How a form names an invitation. */
-export const nameOf = ({ platformId, environment, id }: InvitationKey): string => `${platformId}:${environment}:${id}`
+export const formatInvitationKey = ({ platformId, environment, id }: InvitationKey): string =>
+  `${platformId}:${environment}:${id}`
 
 /** The invitation a form names, or null. */
-export function namedBy(name: string): InvitationKey | null {
+export function parseInvitationKey(name: string): InvitationKey | null {
   const [platformId = '', environment, id = '', ...rest] = name.split(':')
   if (environment !== 'TEST' && environment !== 'LIVE') return null
   return rest.length === 0 ? { platformId, environment, id } : null

@@ -6,14 +6,14 @@ import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
 import { type Html, html } from '../pages/html.ts'
-import { choiceRoutes } from '../password/choice-routes.ts'
+import { choosePasswordRoutes } from '../password/choose-password-routes.ts'
 import { sessionOf } from '../sessions/browser.ts'
-import { acceptInvitation, namedBy, nameOf, type PendingInvitation } from './invitations.ts'
+import { acceptInvitation, formatInvitationKey, type PendingInvitation, parseInvitationKey } from './invitations.ts'
 
 export function activationRoutes(app: FastifyInstance, deps: OAuthDeps): void {
-  choiceRoutes(app, deps, {
+  choosePasswordRoutes(app, deps, {
     purpose: 'ACTIVATION',
     texts: {
       title: 'Welcome to Millrace',
@@ -33,10 +33,10 @@ export function activationRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     '/invitations/accept',
     { schema: { body: Form } },
     async (request, reply) => {
-      if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+      if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
       const session = await sessionOf(deps.database, request)
       if (!session) return await reply.redirect('/sign-in', 303)
-      const key = namedBy(request.body.invitation)
+      const key = parseInvitationKey(request.body.invitation)
       const accepted =
         key !== null &&
         (await asSystem(deps.database, 'identity', tx =>
@@ -66,7 +66,7 @@ export const invitationList = (pending: readonly PendingInvitation[], csrf: stri
   html`${pending.map(
     ({ key, platformName }) => html`<form method="post" action="/invitations/accept" class="note">
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="invitation" value="${nameOf(key)}">
+<input type="hidden" name="invitation" value="${formatInvitationKey(key)}">
 <p>You are invited to <strong>${platformName}</strong> (${key.environment}).</p>
 <button>Accept</button>
 </form>`,

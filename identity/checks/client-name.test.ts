@@ -1,6 +1,6 @@
 // security section 8, row 9, and section 1.2, items 9 and 19.
 import { expect, test } from 'vitest'
-import { checkClientName, recognise } from './client-name.ts'
+import { checkClientName, matchKnownClient } from './client-name.ts'
 
 test.each([
   [undefined, 'Unnamed application'],
@@ -68,5 +68,5 @@ test.each([
   ['Агент Иванова', 'unknown'],
   ['Πράκτορας', 'unknown'],
 ])('%s is %s', (name, kind) => {
-  expect(recognise(name).kind).toBe(kind)
+  expect(matchKnownClient(name).kind).toBe(kind)
 })

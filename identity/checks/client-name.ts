@@ -46,14 +46,14 @@ export const KNOWN_CLIENTS: readonly KnownClient[] = [
  * `known`: the very name. `contains`: the name among other words. `lookalike`: other characters that look like it, which only a
  * deceiver chooses.
  */
-export type Recognition =
+export type KnownClientMatch =
   | { readonly kind: 'known' | 'contains' | 'lookalike'; readonly client: KnownClient }
   | { readonly kind: 'unknown' }
 
 const folded = (name: string): string => name.normalize('NFKC').toLowerCase().trim()
 
 /** Whether a name is, or holds, one that people know (security 1.2, item 19). */
-export function recognise(name: string): Recognition {
+export function matchKnownClient(name: string): KnownClientMatch {
   const find = (is: (client: KnownClient) => boolean) => LONGEST_FIRST.find(is)
   const exact = find(client => folded(client.name) === folded(name))
   if (exact) return { kind: 'known', client: exact }

@@ -1,6 +1,7 @@
 // Clients whose id is the address of a document: the way to their tokens, what users are shown of them, and what becomes of them when
 // the document changes. How a document is read: reading-documents.it.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runMaintenance } from '../maintenance.ts'
 import { openBrowser } from '../testing/browser.ts'
 import { type DocumentClients, startDocumentClients } from '../testing/document-clients.ts'
 import { type DocumentServer, json } from '../testing/document-server.ts'
@@ -8,7 +9,6 @@ import type { IdentityRig } from '../testing/identity-rig.ts'
 import { mailsOf } from '../testing/mails.ts'
 import { clientOf, consentPage, postForm, REDIRECT_URI } from '../testing/oauth-client.ts'
 import { firstChoice } from '../testing/oauth-rig.ts'
-import { upkeep } from '../upkeep.ts'
 
 let clients: DocumentClients
 let rig: IdentityRig
@@ -174,9 +174,9 @@ test('documents without a grant are forgotten after a day; those with one stay',
   await unused.client.authorize(openBrowser(rig.app))
   await used.client.redeem(await used.client.code([firstChoice(rig)]))
   await rig.advance(86_300)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect([await clients.storedOf(unused.clientId), await clients.storedOf(used.clientId)]).toMatchObject([[{}], [{}]])
   await rig.advance(200)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect([await clients.storedOf(unused.clientId), await clients.storedOf(used.clientId)]).toMatchObject([[], [{}]])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { faultOfClientIdUrl, hostOfClient, isClientIdUrl } from './client-id-url.ts'
+import { clientIdUrlFault, hostOfClient, isClientIdUrl } from './client-id-url.ts'
 
 test.each([
   ['https://app.example/oauth/client.json', 'app.example'],
@@ -9,7 +9,7 @@ test.each([
   ['https://app.example/client?version=2', 'app.example'],
   ['https://xn--bcher-kva.example/client', 'xn--bcher-kva.example'],
 ])('%s is an id, of %s', (clientId, host) => {
-  expect([faultOfClientIdUrl(clientId), hostOfClient(clientId)]).toEqual([null, host])
+  expect([clientIdUrlFault(clientId), hostOfClient(clientId)]).toEqual([null, host])
 })
 
 test.each([
@@ -42,14 +42,14 @@ test.each([
   ['https://app.example/client\n', 'written as https://app.example/client'],
   [`https://app.example/${'a'.repeat(500)}`, 'longer than 500 characters'],
 ])('%j is refused: %s', (clientId, reason) => {
-  expect(faultOfClientIdUrl(clientId)).toContain(reason)
+  expect(clientIdUrlFault(clientId)).toContain(reason)
 })
 
 test('an id that is accepted reads as one address only, and its host is the one that is asked', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), text => {
       const clientId = text.replace(/^http:/, 'https:')
-      if (faultOfClientIdUrl(clientId) !== null) return
+      if (clientIdUrlFault(clientId) !== null) return
       const url = new URL(clientId)
       expect(url.href).toBe(clientId)
       expect([url.protocol, url.username, url.password, url.hash]).toEqual(['https:', '', '', ''])

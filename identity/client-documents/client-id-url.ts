@@ -18,7 +18,7 @@ export const hostOfClient = (clientId: string): string | null =>
  * (draft-ietf-oauth-client-id-metadata-document, section 3). Ids are compared as text, so the address must be written in its
  * normal form: one application has one id.
  */
-export function faultOfClientIdUrl(clientId: string): string | null {
+export function clientIdUrlFault(clientId: string): string | null {
   if (clientId.length > CHARACTERS_MAX) return `the address is longer than ${CHARACTERS_MAX} characters`
   const url = isClientIdUrl(clientId) ? parseUrl(clientId) : null
   if (url === null) return 'the address must be an absolute https address'

@@ -17,7 +17,7 @@ const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/
 export type DocumentAccess = { readonly request: OutboundRequest; readonly policy: OutboundPolicy }
 
 /** The document could not be read, which says nothing about it. The message is for the log. */
-export class UnreadDocument extends Error {}
+export class UnreadableDocument extends Error {}
 
 export type FetchedDocument =
   | { readonly kind: 'read'; readonly text: string; readonly etag: string | null; readonly freshSeconds: number }
@@ -25,7 +25,7 @@ export type FetchedDocument =
 
 /**
  * The document at `address`; `etag`: of the version we have, which it may turn out to be. Throws InvalidDocument when what is
- * there is no document, and UnreadDocument when nobody can say.
+ * there is no document, and UnreadableDocument when nobody can say.
  */
 export async function fetchDocument(
   { request, policy }: DocumentAccess,
@@ -52,8 +52,8 @@ export async function fetchDocument(
       response.body.destroy()
     }
   } catch (error) {
-    if (error instanceof InvalidDocument || error instanceof UnreadDocument) throw error
-    throw new UnreadDocument(signal.aborted ? `no whole answer within ${DEADLINE_MS} ms` : reasonOf(error), {
+    if (error instanceof InvalidDocument || error instanceof UnreadableDocument) throw error
+    throw new UnreadableDocument(signal.aborted ? `no whole answer within ${DEADLINE_MS} ms` : reasonOf(error), {
       cause: error,
     })
   }
@@ -65,7 +65,7 @@ async function readAnswer(
 ): Promise<FetchedDocument> {
   const kept = { freshSeconds: freshSeconds(headers['cache-control']) }
   if (statusCode === 304 && etag !== null) return { kind: 'unchanged', ...kept }
-  if (statusCode >= 500 || LATER.has(statusCode)) throw new UnreadDocument(`its server answers ${statusCode}`)
+  if (statusCode >= 500 || LATER.has(statusCode)) throw new UnreadableDocument(`its server answers ${statusCode}`)
   if (statusCode !== 200) throw new InvalidDocument(`its server answers ${statusCode} in place of 200`)
   const type = headers['content-type']?.split(';')[0]?.trim() ?? ''
   if (!JSON_TYPE.test(type)) throw new InvalidDocument('its Content-Type must be application/json')

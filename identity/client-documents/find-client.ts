@@ -4,8 +4,8 @@ import { asSystem, type Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { RateLimit } from '../http/rate-limits.ts'
 import { type Client, extendClientDocument, findClient, saveClientDocument } from '../store/clients.ts'
-import { faultOfClientIdUrl, hostOfClient, isClientIdUrl } from './client-id-url.ts'
-import { type DocumentAccess, fetchDocument, UnreadDocument } from './fetch-document.ts'
+import { clientIdUrlFault, hostOfClient, isClientIdUrl } from './client-id-url.ts'
+import { type DocumentAccess, fetchDocument, UnreadableDocument } from './fetch-document.ts'
 import { InvalidDocument, readDocument } from './read-document.ts'
 
 /** Documents that one process reads at the same time. */
@@ -53,7 +53,7 @@ export function createFindClient(deps: FindClientDeps): FindClient {
     if (readings.size >= READINGS_MAX) return Promise.resolve({ kind: 'unread', waitSeconds: BUSY_SECONDS })
     const read = async (): Promise<FoundClient> => {
       const known = await stored(clientId)
-      if (known?.document?.isFresh) return { kind: 'found', client: known }
+      if (known?.document?.isRecentlyAuthenticated) return { kind: 'found', client: known }
       const wait = await deps.readings.take(address)
       return wait === null
         ? await readAndKeep(deps, access, { clientId, known })
@@ -70,7 +70,7 @@ export function createFindClient(deps: FindClientDeps): FindClient {
       return client ? { kind: 'found', client } : { kind: 'unknown', fault: null }
     }
     if (clientDocuments === null) return { kind: 'unknown', fault: null }
-    const fault = faultOfClientIdUrl(clientId)
+    const fault = clientIdUrlFault(clientId)
     return fault === null
       ? await findByDocument(clientDocuments, { clientId, address, orLast })
       : { kind: 'unknown', fault }
@@ -82,7 +82,7 @@ export function createFindClient(deps: FindClientDeps): FindClient {
     { clientId, address, orLast }: Wanted,
   ): Promise<FoundClient> => {
     const known = await stored(clientId)
-    if (known?.document?.isFresh) return { kind: 'found', client: known }
+    if (known?.document?.isRecentlyAuthenticated) return { kind: 'found', client: known }
     const found = await readOnce(access, clientId, address)
     const holds = orLast && known?.document?.isOfToday
     return found.kind === 'unread' && holds ? { kind: 'found', client: known } : found
@@ -111,14 +111,14 @@ async function readAndKeep(
             freshSeconds,
           }),
     )
-    // Unchanged, but forgotten by upkeep in that moment: the next call reads the whole of it.
+    // Unchanged, but removed by maintenance in that moment: the next call reads the whole of it.
     return client ? { kind: 'found', client } : { kind: 'unread', waitSeconds: 1 }
   } catch (error) {
     if (error instanceof InvalidDocument) {
       logger.info({ host, reason: error.message }, "a client's document was refused")
       return { kind: 'unknown', fault: error.message }
     }
-    if (error instanceof UnreadDocument) {
+    if (error instanceof UnreadableDocument) {
       logger.info({ host, reason: error.message }, "a client's document could not be read")
       return { kind: 'unread', waitSeconds: BUSY_SECONDS }
     }

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
 import { sessionOf } from '../sessions/browser.ts'
 import { disconnect, listConnectedApps } from './connected-apps.ts'
 import { connectedAppsPage } from './page.ts'
@@ -16,7 +16,7 @@ export function connectedAppsRoutes(app: FastifyInstance, deps: IdentityDeps): v
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
     const apps = await asSystem(deps.database, 'identity', tx => listConnectedApps(tx, session.userId))
-    return await reply.type(HTML).send(connectedAppsPage({ csrf: formToken(request, reply), apps }))
+    return await reply.type(HTML).send(connectedAppsPage({ csrf: csrfToken(request, reply), apps }))
   })
 
   const Form = Type.Object({ grant: Type.String({ maxLength: 64 }) })
@@ -24,7 +24,7 @@ export function connectedAppsRoutes(app: FastifyInstance, deps: IdentityDeps): v
     '/connected-apps/disconnect',
     { schema: { body: Form } },
     async (request, reply) => {
-      if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+      if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
       const session = await sessionOf(deps.database, request)
       if (!session) return await reply.redirect('/sign-in', 303)
       const input = { userId: session.userId, grantId: request.body.grant, requestId: request.id }

@@ -12,7 +12,7 @@ const PREFIX = '__Host-ar-'
 const nameOf = (requestId: string): string => `ar-${requestId.slice(-8)}`
 
 /** Gives the browser the cookie of a new request, and takes back the oldest when it has ten open. */
-export async function rememberRequest(
+export async function setRequestCookie(
   database: Database,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -37,4 +37,5 @@ export const browserHash = (request: FastifyRequest, requestId: string): string 
   sha256Of(readCookie(request, nameOf(requestId)) ?? '')
 
 /** The request is answered: its cookie has no more use. */
-export const forgetRequest = (reply: FastifyReply, requestId: string): void => clearCookie(reply, nameOf(requestId))
+export const clearRequestCookie = (reply: FastifyReply, requestId: string): void =>
+  clearCookie(reply, nameOf(requestId))

@@ -1,12 +1,12 @@
 // The consent screen: who asks, where the answer goes, what it may do, and on which platforms. Every word of it comes from
 // what is stored, never from the address of the page.
 import type { Membership } from '../../shared/access/memberships.ts'
-import { recognise } from '../checks/client-name.ts'
+import { matchKnownClient } from '../checks/client-name.ts'
 import { isLoopback } from '../checks/redirect-uri.ts'
 import { hostOfClient } from '../client-documents/client-id-url.ts'
 import { type Html, html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
-import { choiceOf } from '../store/grants.ts'
+import { platformChoice } from '../store/grants.ts'
 import type { AuthorizationRequest } from '../store/requests.ts'
 
 export type ConsentView = {
@@ -56,7 +56,7 @@ function access({ scopes }: AuthorizationRequest): Html {
 export const READ_ONLY = 'read'
 
 function whoAsks(request: AuthorizationRequest): Html {
-  const recognition = recognise(request.clientName)
+  const recognition = matchKnownClient(request.clientName)
   const host = hostOfClient(request.clientId)
   return html`<div class="asker">${recognition.kind === 'known' ? html`<img src="/assets/clients/${recognition.client.initial}.svg" alt="" width="48" height="48">` : null}
 <p><strong>${request.clientName}</strong> (name not verified)${host === null ? null : html` of <strong class="host">${host}</strong>`} asks for access to your account.</p></div>
@@ -114,7 +114,7 @@ function picker(memberships: readonly Membership[]): Html {
   return html`<fieldset>
 <legend>Platforms it may reach</legend>
 ${testFirst(memberships).map(
-  each => html`<label class="choice"><input type="checkbox" name="platforms" value="${choiceOf(each)}"${only ? html` checked` : null}>
+  each => html`<label class="choice"><input type="checkbox" name="platforms" value="${platformChoice(each)}"${only ? html` checked` : null}>
 <span>${each.platformName} – ${environment(each)}</span></label>`,
 )}
 </fieldset>`

@@ -4,17 +4,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import { asSystem } from '../../shared/database/database.ts'
 import { KNOWN_CLIENTS } from '../checks/client-name.ts'
-import { answerAddress } from '../endpoints/answer-address.ts'
+import { authorizationResponseUrl } from '../endpoints/authorization-response-url.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { formToken, isOwnForm } from '../http/form-guard.ts'
-import { answerRefused } from '../http/refusal-page.ts'
+import { csrfToken, hasValidCsrfToken } from '../http/csrf.ts'
+import { sendForbidden } from '../http/refusal-page.ts'
 import { allowFormTargets } from '../http/security-headers.ts'
 import { sessionOf } from '../sessions/browser.ts'
 import type { Session } from '../sessions/session-store.ts'
-import { chosenOf, insertGrant } from '../store/grants.ts'
-import { type AuthorizationRequest, answerRequest, bindRequest, isWaiting } from '../store/requests.ts'
+import { chosenPlatforms, insertGrant } from '../store/grants.ts'
+import { type AuthorizationRequest, answerRequest, bindRequest, isPendingRequest } from '../store/requests.ts'
 import { newSecretToken } from '../store/secret-token.ts'
-import { browserHash, forgetRequest } from './browser-binding.ts'
+import { browserHash, clearRequestCookie } from './browser-binding.ts'
 import { consentPage, READ_ONLY } from './consent-page.ts'
 
 const HTML = 'text/html; charset=utf-8'
@@ -31,12 +31,12 @@ export function consentRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     const browserSha256 = browserHash(request, id)
     const session = await sessionOf(deps.database, request)
     if (!session) {
-      const waits = await asSystem(deps.database, 'identity', tx => isWaiting(tx, id, browserSha256))
-      return waits ? await reply.redirect(`/sign-in?request=${id}`, 303) : answerRefused(request, reply, 'not waiting')
+      const waits = await asSystem(deps.database, 'identity', tx => isPendingRequest(tx, id, browserSha256))
+      return waits ? await reply.redirect(`/sign-in?request=${id}`, 303) : sendForbidden(request, reply, 'not waiting')
     }
     const key = { id, browserSha256, userId: session.userId }
     const bound = await asSystem(deps.database, 'identity', tx => bindRequest(tx, key))
-    if (!bound) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
+    if (!bound) return sendForbidden(request, reply, 'unknown, over, or not of this browser and user')
     return await show(deps, request, reply, { bound, session })
   })
 
@@ -61,7 +61,7 @@ async function show(
 ): Promise<FastifyReply> {
   const memberships = await asSystem(deps.database, 'identity', tx => membershipsOf(tx, session.userId))
   allowFormTargets(reply, [targetOf(bound.redirectUri)])
-  const csrf = formToken(request, reply)
+  const csrf = csrfToken(request, reply)
   const view = {
     request: bound,
     username: session.username,
@@ -93,10 +93,10 @@ async function answer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyRe
   const id = requestIdIn(form.request)
   const session = await sessionOf(deps.database, request)
   const key = { id, browserSha256: browserHash(request, id), userId: session?.userId ?? '' }
-  if (!isOwnForm(request, deps.identityUrl)) return answerRefused(request, reply, 'the form is not ours')
-  if (!session) return answerRefused(request, reply, 'nobody is signed in')
+  if (!hasValidCsrfToken(request, deps.identityUrl)) return sendForbidden(request, reply, 'the form is not ours')
+  if (!session) return sendForbidden(request, reply, 'nobody is signed in')
   if (form.decision === 'deny') return await deny(deps, request, reply, key)
-  if (form.decision !== 'approve') return answerRefused(request, reply, 'neither approved nor denied')
+  if (form.decision !== 'approve') return sendForbidden(request, reply, 'neither approved nor denied')
   return await approve(deps, request, reply, {
     key,
     session,
@@ -112,10 +112,13 @@ type Key = { readonly id: string; readonly browserSha256: string; readonly userI
 
 async function deny(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply, key: Key): Promise<FastifyReply> {
   const denied = await asSystem(deps.database, 'identity', tx => answerRequest(tx, key, 'DENIED'))
-  if (!denied) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
-  forgetRequest(reply, key.id)
+  if (!denied) return sendForbidden(request, reply, 'unknown, over, or not of this browser and user')
+  clearRequestCookie(reply, key.id)
   const { redirectUri, state } = denied
-  return reply.redirect(answerAddress(redirectUri, { error: 'access_denied', state, iss: deps.identityUrl }), 303)
+  return reply.redirect(
+    authorizationResponseUrl(redirectUri, { error: 'access_denied', state, iss: deps.identityUrl }),
+    303,
+  )
 }
 
 async function approve(
@@ -126,12 +129,12 @@ async function approve(
 ): Promise<FastifyReply> {
   if (choices.length === 0) {
     const bound = await asSystem(deps.database, 'identity', tx => bindRequest(tx, key))
-    if (!bound) return answerRefused(request, reply, 'unknown, over, or not of this browser and user')
+    if (!bound) return sendForbidden(request, reply, 'unknown, over, or not of this browser and user')
     return await show(deps, request, reply.status(400), { bound, session, fault: 'Choose at least one platform.' })
   }
   const code = newSecretToken()
   const approved = await asSystem(deps.database, 'identity', async tx => {
-    const platforms = chosenOf(await membershipsOf(tx, session.userId), choices)
+    const platforms = chosenPlatforms(await membershipsOf(tx, session.userId), choices)
     if (platforms === null) return null
     const answered = await answerRequest(tx, key, 'APPROVED')
     if (!answered) return null
@@ -147,8 +150,8 @@ async function approve(
     return answered
   })
   if (!approved)
-    return answerRefused(request, reply, 'unknown, over, not of this browser and user, or not their platform')
-  forgetRequest(reply, key.id)
+    return sendForbidden(request, reply, 'unknown, over, not of this browser and user, or not their platform')
+  clearRequestCookie(reply, key.id)
   const { redirectUri, state } = approved
-  return reply.redirect(answerAddress(redirectUri, { code: code.text, state, iss: deps.identityUrl }), 303)
+  return reply.redirect(authorizationResponseUrl(redirectUri, { code: code.text, state, iss: deps.identityUrl }), 303)
 }

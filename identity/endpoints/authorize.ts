@@ -6,25 +6,25 @@ import { checkChallenge } from '../checks/pkce.ts'
 import { matchesRedirectUri } from '../checks/redirect-uri.ts'
 import { checkResource } from '../checks/resource.ts'
 import { requestedScopes } from '../checks/scope.ts'
-import { rememberRequest } from '../consent/browser-binding.ts'
-import { addressOf } from '../http/rate-limits.ts'
-import { answerBadClient, answerBadDocument, type BadDocument } from '../http/refusal-page.ts'
+import { setRequestCookie } from '../consent/browser-binding.ts'
+import { rateLimitKeyOf } from '../http/rate-limits.ts'
+import { sendClientDocumentPage, sendInvalidClientPage, type UnusableClientDocument } from '../http/refusal-page.ts'
 import { type ReadParameters, singleValues } from '../http/single-values.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { Client } from '../store/clients.ts'
 import { insertRequest, type NewRequest } from '../store/requests.ts'
 import { newSecretToken } from '../store/secret-token.ts'
-import { answerAddress } from './answer-address.ts'
+import { authorizationResponseUrl } from './authorization-response-url.ts'
 import type { OAuthDeps } from './oauth-deps.ts'
 
 const STATE_CHARACTERS_MAX = 2_048
 
 export function authorizeRoute(app: FastifyInstance, deps: OAuthDeps): void {
   app.get('/v1/oauth2/authorize', async (request, reply) => {
-    const wait = await deps.limits.authorize.take(addressOf(request))
+    const wait = await deps.limits.authorize.take(rateLimitKeyOf(request))
     if (wait !== null) {
       reply.header('retry-after', String(wait))
-      return await answerBadClient(request, reply.status(429), 'too many requests').status(429)
+      return await sendInvalidClientPage(request, reply.status(429), 'too many requests').status(429)
     }
     return await authorize(deps, request, reply)
   })
@@ -32,11 +32,11 @@ export function authorizeRoute(app: FastifyInstance, deps: OAuthDeps): void {
 
 async function authorize(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const parameters = singleValues(request.query)
-  const found = await findClient(deps, parameters, addressOf(request))
-  if (typeof found === 'string') return answerBadClient(request, reply, found)
-  if ('status' in found) return answerBadDocument(request, reply, found)
+  const found = await findClient(deps, parameters, rateLimitKeyOf(request))
+  if (typeof found === 'string') return sendInvalidClientPage(request, reply, found)
+  if ('status' in found) return sendClientDocumentPage(request, reply, found)
   const target = targetOf(found, parameters)
-  if (typeof target === 'string') return answerBadClient(request, reply, target)
+  if (typeof target === 'string') return sendInvalidClientPage(request, reply, target)
   const { state } = parameters.values
   try {
     const browser = newSecretToken()
@@ -44,13 +44,13 @@ async function authorize(deps: OAuthDeps, request: FastifyRequest, reply: Fastif
     const id = await asSystem(deps.database, 'identity', tx =>
       insertRequest(tx, { ...asked, browserSha256: browser.sha256 }),
     )
-    await rememberRequest(deps.database, request, reply, { id, secret: browser.text })
+    await setRequestCookie(deps.database, request, reply, { id, secret: browser.text })
     return reply.redirect(`/consent?request=${id}`, 303)
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const fault = { error: error.error, error_description: error.message }
     return reply.redirect(
-      answerAddress(target.redirectUri, { ...fault, state: state ?? null, iss: deps.identityUrl }),
+      authorizationResponseUrl(target.redirectUri, { ...fault, state: state ?? null, iss: deps.identityUrl }),
       303,
     )
   }
@@ -63,7 +63,7 @@ async function findClient(
   deps: OAuthDeps,
   { values, repeated }: ReadParameters,
   address: string,
-): Promise<Client | BadDocument | string> {
+): Promise<Client | UnusableClientDocument | string> {
   const { client_id: clientId } = values
   if (repeated === 'client_id' || repeated === 'redirect_uri') return `${repeated} was given more than once`
   if (clientId === undefined) return 'no client_id'

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { SCOPES } from '../checks/scope.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { openToAll, preflight } from '../http/cross-origin.ts'
+import { allowAnyOrigin, preflight } from '../http/cross-origin.ts'
 
 /** The metadata document. Clients compare the issuer byte for byte. */
 const metadataOf = ({ identityUrl: issuer, clientDocuments }: IdentityDeps) => ({
@@ -32,7 +32,7 @@ export function metadataRoutes(app: FastifyInstance, deps: IdentityDeps): void {
   for (const path of paths) {
     preflight(app, path, 'GET')
     app.get(path, async (_request, reply) =>
-      openToAll(reply).header('cache-control', 'public, max-age=300').send(metadataOf(deps)),
+      allowAnyOrigin(reply).header('cache-control', 'public, max-age=300').send(metadataOf(deps)),
     )
   }
 }

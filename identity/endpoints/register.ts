@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { asSystem } from '../../shared/database/database.ts'
 import { checkClientName } from '../checks/client-name.ts'
 import { checkRedirectUris } from '../checks/redirect-uri.ts'
-import { openToAll, preflight } from '../http/cross-origin.ts'
-import { addressOf, refuseTooMany } from '../http/rate-limits.ts'
+import { allowAnyOrigin, preflight } from '../http/cross-origin.ts'
+import { rateLimitKeyOf, sendTooManyRequests } from '../http/rate-limits.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { type Client, insertClient } from '../store/clients.ts'
 import type { OAuthDeps } from './oauth-deps.ts'
@@ -25,8 +25,8 @@ const recordOf = (client: Client) => ({
 export function registerRoute(app: FastifyInstance, deps: OAuthDeps): void {
   preflight(app, PATH, 'POST')
   app.post(PATH, { config: { bodyType: 'application/json' } }, async (request, reply) => {
-    openToAll(reply)
-    if (await refuseTooMany(reply, await deps.limits.register.take(addressOf(request)))) return reply
+    allowAnyOrigin(reply)
+    if (await sendTooManyRequests(reply, await deps.limits.register.take(rateLimitKeyOf(request)))) return reply
     const { redirectUris, name } = readRegistration(request.body, deps.redirectSchemes)
     const client = await asSystem(deps.database, 'identity', tx => insertClient(tx, name, redirectUris))
     return await reply.status(201).header('pragma', 'no-cache').send(recordOf(client))

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
-import { openToAll, preflight } from '../http/cross-origin.ts'
-import { addressOf, refuseTooMany } from '../http/rate-limits.ts'
+import { allowAnyOrigin, preflight } from '../http/cross-origin.ts'
+import { rateLimitKeyOf, sendTooManyRequests } from '../http/rate-limits.ts'
 import type { Keystore } from '../keys/keystore.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { findClient } from '../store/clients.ts'
@@ -20,8 +20,8 @@ export function revokeRoute(app: FastifyInstance, deps: OAuthDeps): void {
   preflight(app, PATH, 'POST')
   const options = { bodyLimit: BODY_BYTES_MAX, config: { bodyType: 'application/x-www-form-urlencoded' } } as const
   app.post(PATH, options, async (request, reply) => {
-    openToAll(reply)
-    if (await refuseTooMany(reply, await deps.limits.token.take(addressOf(request)))) return reply
+    allowAnyOrigin(reply)
+    if (await sendTooManyRequests(reply, await deps.limits.token.take(rateLimitKeyOf(request)))) return reply
     const { values, clientId } = readCall(request)
     // Whatever has become of its document since: a client may always give up what it was given.
     const client = await asSystem(deps.database, 'identity', tx => findClient(tx, clientId))

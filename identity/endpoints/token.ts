@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { checkResource } from '../checks/resource.ts'
 import { redeemCode } from '../grants/authorization-code.ts'
 import { refresh } from '../grants/refresh-token.ts'
-import type { TokenAnswer } from '../grants/token-answer.ts'
-import { openToAll, preflight } from '../http/cross-origin.ts'
-import { addressOf, refuseTooMany } from '../http/rate-limits.ts'
+import type { TokenResponse } from '../grants/token-response.ts'
+import { allowAnyOrigin, preflight } from '../http/cross-origin.ts'
+import { rateLimitKeyOf, sendTooManyRequests } from '../http/rate-limits.ts'
 import { singleValues } from '../http/single-values.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { Client } from '../store/clients.ts'
@@ -18,10 +18,10 @@ export function tokenRoute(app: FastifyInstance, deps: OAuthDeps): void {
   preflight(app, PATH, 'POST')
   const options = { bodyLimit: BODY_BYTES_MAX, config: { bodyType: 'application/x-www-form-urlencoded' } } as const
   app.post(PATH, options, async (request, reply) => {
-    openToAll(reply)
-    const address = addressOf(request)
-    if (await refuseTooMany(reply, await deps.limits.token.take(address))) return reply
-    if (await refuseTooMany(reply, await deps.limits.tokenRefused.blocked(address))) return reply
+    allowAnyOrigin(reply)
+    const address = rateLimitKeyOf(request)
+    if (await sendTooManyRequests(reply, await deps.limits.token.take(address))) return reply
+    if (await sendTooManyRequests(reply, await deps.limits.tokenRefused.blocked(address))) return reply
     try {
       return await reply.header('pragma', 'no-cache').send(await exchange(deps, request))
     } catch (error) {
@@ -32,9 +32,9 @@ export function tokenRoute(app: FastifyInstance, deps: OAuthDeps): void {
   })
 }
 
-async function exchange(deps: OAuthDeps, request: FastifyRequest): Promise<TokenAnswer> {
+async function exchange(deps: OAuthDeps, request: FastifyRequest): Promise<TokenResponse> {
   const { values, clientId } = readCall(request)
-  const client = await requireClient(deps, clientId, addressOf(request))
+  const client = await requireClient(deps, clientId, rateLimitKeyOf(request))
   const resource = checkResource(values['resource'], deps.baseUrl)
   const context = { issuer: deps.identityUrl, signing: await deps.keystore.signingKey(), requestId: request.id }
   switch (values['grant_type']) {

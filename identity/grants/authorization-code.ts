@@ -7,7 +7,7 @@ import { OAuthError } from '../oauth-error.ts'
 import { lockGrant, revokeGrant } from '../store/grants.ts'
 import { newSecretToken, sha256Of } from '../store/secret-token.ts'
 import { decideCode, type Refusal } from './decide.ts'
-import { answerFor, insertRefreshToken, type TokenAnswer, type TokenContext } from './token-answer.ts'
+import { insertRefreshToken, type TokenContext, type TokenResponse, tokenResponse } from './token-response.ts'
 
 export type CodeRequest = {
   readonly clientId: string
@@ -30,7 +30,7 @@ export async function redeemCode(
   database: Database,
   context: TokenContext,
   request: CodeRequest,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const outcome = await asSystem(database, 'identity', tx => redeem(tx, context, request))
   if ('kind' in outcome) throw new OAuthError(outcome.error, outcome.message)
   return outcome
@@ -50,7 +50,7 @@ async function redeem(
   tx: SystemTransaction,
   context: TokenContext,
   request: CodeRequest,
-): Promise<TokenAnswer | Refusal> {
+): Promise<TokenResponse | Refusal> {
   const sha256 = sha256Of(request.code)
   const { rows } = await tx.execute<CodeRow>(sql`
     select grant_id, redirect_uri, redirect_uri_given, code_challenge, wrong_tries, expires_at <= identity_now() as expired, used_at is not null as used
@@ -88,5 +88,5 @@ async function redeem(
   if (used.rows.length === 0) return UNKNOWN
   const token = newSecretToken()
   await insertRefreshToken(tx, grant.id, token.sha256)
-  return await answerFor(tx, context, grant, token.text, grant.scopes)
+  return await tokenResponse(tx, context, grant, token.text, grant.scopes)
 }

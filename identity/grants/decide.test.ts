@@ -145,7 +145,7 @@ const steps = {
   },
 }
 
-type Act = (world: World) => void
+type StepUpTarget = (world: World) => void
 const RIGHT = { clientId: ME, verifierMatches: true }
 const who = fc.constantFrom(
   RIGHT,
@@ -159,23 +159,23 @@ const minutes = fc.constantFrom(1, 30, 59, 60, 61, 299, 300)
 const { refreshIdle, refreshAbsolute } = LIFETIMES
 const months = fc.constantFrom(86_400, refreshIdle - 1, refreshIdle - 1, refreshIdle, refreshAbsolute)
 const wait =
-  (seconds: number): Act =>
+  (seconds: number): StepUpTarget =>
   world => {
     world.now += seconds
   }
 /** A client that comes back just in time, which a grant outlives only so often. */
-const faithfulMonth: Act = world => {
+const faithfulMonth: StepUpTarget = world => {
   world.now += refreshIdle - 1
   steps.refresh(world, 0, ME)
 }
 // What ends a story is rare, or no story would get far enough for the later rules to matter.
 const step = fc.oneof(
-  { weight: 2, arbitrary: fc.constantFrom<Act>(steps.approve, steps.join) },
-  { weight: 1, arbitrary: fc.constantFrom<Act>(steps.deny, steps.revoke, steps.leave, steps.unlist) },
+  { weight: 2, arbitrary: fc.constantFrom<StepUpTarget>(steps.approve, steps.join) },
+  { weight: 1, arbitrary: fc.constantFrom<StepUpTarget>(steps.deny, steps.revoke, steps.leave, steps.unlist) },
   {
     weight: 6,
     arbitrary: who.map(
-      (caller): Act =>
+      (caller): StepUpTarget =>
         world =>
           steps.redeem(world, caller),
     ),
@@ -183,7 +183,7 @@ const step = fc.oneof(
   {
     weight: 10,
     arbitrary: fc.tuple(fc.constantFrom(0, 0, 0, 0, 0, 1, 1, 2), fc.constantFrom(ME, ME, ME, ME, 'client-2')).map(
-      ([age, id]): Act =>
+      ([age, id]): StepUpTarget =>
         world =>
           steps.refresh(world, age, id),
     ),
@@ -192,11 +192,11 @@ const step = fc.oneof(
   { weight: 1, arbitrary: months.map(wait) },
   { weight: 2, arbitrary: fc.constant(faithfulMonth) },
 )
-const redeemed: readonly Act[] = [steps.approve, world => steps.redeem(world, RIGHT)]
-const opening = fc.constantFrom<readonly Act[]>([], [steps.approve], redeemed)
+const redeemed: readonly StepUpTarget[] = [steps.approve, world => steps.redeem(world, RIGHT)]
+const opening = fc.constantFrom<readonly StepUpTarget[]>([], [steps.approve], redeemed)
 const story = fc
   .tuple(opening, fc.array(step, { maxLength: 40, size: 'max' }))
-  .map(([first, rest]): readonly Act[] => [...first, ...rest])
+  .map(([first, rest]): readonly StepUpTarget[] => [...first, ...rest])
 
 test('in any order: a code redeems at most once, nothing is issued after the end, and no two live tokens stand side by side', () => {
   fc.assert(

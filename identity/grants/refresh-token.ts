@@ -8,10 +8,10 @@ import { hostOfClient } from '../client-documents/client-id-url.ts'
 import { queueNotice } from '../mail/outbox.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { findClient } from '../store/clients.ts'
-import { dropLostPlatforms, type LockedGrant, lockGrant, revokeGrant } from '../store/grants.ts'
+import { type LockedGrant, lockGrant, removeLostPlatforms, revokeGrant } from '../store/grants.ts'
 import { newSecretToken, sha256Of } from '../store/secret-token.ts'
 import { decideRefresh, type Refusal, type StoredRefreshToken } from './decide.ts'
-import { answerFor, insertRefreshToken, type TokenAnswer, type TokenContext } from './token-answer.ts'
+import { insertRefreshToken, type TokenContext, type TokenResponse, tokenResponse } from './token-response.ts'
 
 export type RefreshRequest = {
   readonly clientId: string
@@ -27,15 +27,15 @@ const UNKNOWN: Refusal = {
   message: 'The refresh token is not valid: it is unknown, expired, revoked, or was replaced.',
 }
 
-export type ReuseFound = { readonly userId: string; readonly grantId: string }
+export type RefreshTokenReuse = { readonly userId: string; readonly grantId: string }
 
 /** Exchanges a refresh token. Throws `invalid_grant` or `invalid_scope`; `onReuse` is called for a family that was ended. */
 export async function refresh(
   database: Database,
   context: TokenContext,
   request: RefreshRequest,
-  onReuse: (found: ReuseFound) => void,
-): Promise<TokenAnswer> {
+  onReuse: (found: RefreshTokenReuse) => void,
+): Promise<TokenResponse> {
   const outcome = await asSystem(database, 'identity', tx => exchange(tx, context, request))
   if (!('kind' in outcome)) return outcome
   if (outcome.reuse) onReuse(outcome.reuse)
@@ -50,13 +50,13 @@ type TokenRow = {
   successor_sealed: string | null
   successor_used: boolean
 }
-type Refused = Refusal & { readonly reuse?: ReuseFound }
+type Refused = Refusal & { readonly reuse?: RefreshTokenReuse }
 
 async function exchange(
   tx: SystemTransaction,
   context: TokenContext,
   request: RefreshRequest,
-): Promise<TokenAnswer | Refused> {
+): Promise<TokenResponse | Refused> {
   const sha256 = sha256Of(request.refreshToken)
   // The grant first: every token call takes its locks in this order.
   const found = await tx.execute<{ grant_id: string }>(
@@ -79,12 +79,12 @@ async function exchange(
     return { ...decision, reuse: { userId: grant.userId, grantId: grant.id } }
   }
   const scopes = scopesOfRefresh(request.scope, grant.scopes)
-  await dropLostPlatforms(tx, grant)
+  await removeLostPlatforms(tx, grant)
   const successor =
     decision.kind === 'rotate'
       ? await rotate(tx, request.refreshToken, sha256, grant)
       : await unseal(request.refreshToken, PURPOSE, row.successor_sealed ?? '')
-  return await answerFor(tx, context, grant, successor, scopes)
+  return await tokenResponse(tx, context, grant, successor, scopes)
 }
 
 async function readToken(tx: SystemTransaction, sha256: string): Promise<TokenRow> {

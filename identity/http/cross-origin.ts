@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 const ALLOWED = 'content-type, authorization, mcp-protocol-version'
 
 /** Lets every origin read this answer. */
-export const openToAll = (reply: FastifyReply): FastifyReply =>
+export const allowAnyOrigin = (reply: FastifyReply): FastifyReply =>
   reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
 
 /** Answers the browsers' question before a call to `path`. */
 export function preflight(app: FastifyInstance, path: string, method: 'GET' | 'POST'): void {
   app.options(path, async (_request, reply) =>
-    openToAll(reply)
+    allowAnyOrigin(reply)
       .headers({
         'access-control-allow-methods': `${method}, OPTIONS`,
         'access-control-allow-headers': ALLOWED,

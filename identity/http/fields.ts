@@ -20,5 +20,5 @@ export function textField(request: FastifyRequest, name: string): string {
 }
 
 /** The refusal of a JSON operation that was called too often. */
-export const tooManyCalls = (wait: number): AppError =>
+export const tooManyRequests = (wait: number): AppError =>
   new AppError('RATE_LIMIT_EXCEEDED', `Too many requests; try again in ${wait} seconds.`, { retryAfterSeconds: wait })

@@ -1,6 +1,6 @@
 // Limits by address: one network is one sender, however many addresses it has.
 import { expect, test } from 'vitest'
-import { countedAs } from './rate-limits.ts'
+import { rateLimitKey } from './rate-limits.ts'
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -15,5 +15,5 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['not an address', 'not an address'],
 ])('%s is counted as %s', (address, counted) => {
-  expect(countedAs(address)).toBe(counted)
+  expect(rateLimitKey(address)).toBe(counted)
 })

@@ -71,7 +71,7 @@ export const createRateLimits = (): RateLimits => ({
 })
 
 /** Answers 429 with the wait, in the form of the OAuth endpoints; true when it did. */
-export async function refuseTooMany(reply: FastifyReply, wait: number | null): Promise<boolean> {
+export async function sendTooManyRequests(reply: FastifyReply, wait: number | null): Promise<boolean> {
   if (wait === null) return false
   await reply
     .status(429)
@@ -80,14 +80,14 @@ export async function refuseTooMany(reply: FastifyReply, wait: number | null): P
   return true
 }
 
-/** Whose requests are counted together. */
-export const addressOf = (request: FastifyRequest): string => countedAs(request.ip)
+/** The key under which the requests of an address are counted together. */
+export const rateLimitKeyOf = (request: FastifyRequest): string => rateLimitKey(request.ip)
 
 /**
  * An IPv4 address as it is; of an IPv6 address the first 64 bits, since one network of a customer has all that follow. An IPv4
  * address written as IPv6 is the IPv4 address.
  */
-export function countedAs(address: string): string {
+export function rateLimitKey(address: string): string {
   const text = address.replace(/%.*$/, '').toLowerCase()
   if (isIP(text) !== 6) return text
   // The URL parser writes it in the one short form, without dots.

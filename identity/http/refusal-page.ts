@@ -21,18 +21,22 @@ Go back to the application and start again.</p>`,
 )
 
 /** A client or redirect address that cannot be trusted: never a redirect. */
-export const answerBadClient = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
+export const sendInvalidClientPage = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
   request.log.info({ reason }, 'an authorization request was refused')
   return reply.status(400).type(HTML).send(BAD_REQUEST)
 }
 
-export type BadDocument = { readonly clientId: string } & (
+export type UnusableClientDocument = { readonly clientId: string } & (
   | { readonly status: 400; readonly fault: string }
   | { readonly status: 503; readonly waitSeconds: number }
 )
 
 /** A client whose id is the address of a document that is wrong, or that cannot be read: never a redirect either. */
-export const answerBadDocument = (request: FastifyRequest, reply: FastifyReply, bad: BadDocument): FastifyReply => {
+export const sendClientDocumentPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bad: UnusableClientDocument,
+): FastifyReply => {
   request.log.info({ clientId: bad.clientId.slice(0, 500), status: bad.status }, 'an authorization request was refused')
   if (bad.status === 503) reply.header('retry-after', String(bad.waitSeconds))
   // Why it cannot be read is in the log alone: from here it might tell what is reachable.
@@ -51,7 +55,7 @@ ${why}</p>
 }
 
 /** The one 403. */
-export const answerRefused = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
+export const sendForbidden = (request: FastifyRequest, reply: FastifyReply, reason: string): FastifyReply => {
   request.log.info({ reason }, 'an authorization was refused')
   return reply.status(403).type(HTML).send(REFUSED)
 }
@@ -60,7 +64,7 @@ export const answerRefused = (request: FastifyRequest, reply: FastifyReply, reas
 const isPerson = (request: FastifyRequest): boolean => (request.headers.accept ?? '').includes('text/html')
 
 /** Any other refusal: a page for a person, the body of the interface for a program. */
-export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: AppError): FastifyReply {
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: AppError): FastifyReply {
   reply.status(refusal.status)
   if (!isPerson(request)) return reply.send(refusal.toBody())
   const text = page(

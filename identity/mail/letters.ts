@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { INVITATION_DAYS } from '../../shared/access/invitation-life.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Environment } from '../../shared/tenant.ts'
-import { LINK_MINUTES, mintLink } from './one-time-links.ts'
+import { createLink, LINK_MINUTES } from './one-time-links.ts'
 import type { QueuedMail } from './outbox.ts'
 import {
   factorChangedWords,
@@ -74,7 +74,7 @@ async function passwordReset(tx: SystemTransaction, person: Person, identityUrl:
   // Who was invited and lost the mail, or came too late, gets the invitation again: they have no password to reset.
   if (person.status === 'INVITED') return await invitation(tx, person, identityUrl, sql`true`)
   if (person.status !== 'ACTIVE') return 'NOBODY'
-  const link = await mintLink(tx, { purpose: 'PASSWORD_RESET', userId: person.id }, identityUrl)
+  const link = await createLink(tx, { purpose: 'PASSWORD_RESET', userId: person.id }, identityUrl)
   return passwordResetWords(link, LINK_MINUTES.PASSWORD_RESET)
 }
 
@@ -105,6 +105,6 @@ async function invitation(
   if (person.status === 'ACTIVE') return invitationToKnownWords(where, identityUrl)
   if (person.status !== 'INVITED') return 'OBSOLETE'
   const key = { platformId: row.platform_id, environment: row.environment, id: row.id }
-  const link = await mintLink(tx, { purpose: 'ACTIVATION', userId: person.id, invitation: key }, identityUrl)
+  const link = await createLink(tx, { purpose: 'ACTIVATION', userId: person.id, invitation: key }, identityUrl)
   return invitationWords(where, link, INVITATION_DAYS)
 }

@@ -9,9 +9,9 @@ import { asSystem } from '../../shared/database/database.ts'
 import { type MailTransport, mailboxTransport, type PlainLetter, smtpTransport } from '../../shared/mail/transport.ts'
 import { silentLogger } from '../../shared/process/logger.ts'
 import { type SmtpServer, startSmtpServer } from '../../shared/testing/smtp-server.ts'
+import { runMaintenance } from '../maintenance.ts'
 import { type IdentityRig, startIdentity, TEST_IDENTITY_URL } from '../testing/identity-rig.ts'
 import { invite, mailsOf } from '../testing/mails.ts'
-import { upkeep } from '../upkeep.ts'
 import { sendDueMails, startMailer } from './mailer.ts'
 import { queueNotice, queuePasswordReset } from './outbox.ts'
 
@@ -313,9 +313,9 @@ test('what was typed and is nobody’s is forgotten within two hours, what was s
     (await rig.sql(`select kind from identity_mails where email = 'typed@example.com' or user_id = $1`, [id])).length
   expect(await kept()).toBe(2)
   await rig.advance(7_200)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect(await kept()).toBe(1)
   await rig.advance(31 * 86_400)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect(await kept()).toBe(0)
 })

@@ -4,7 +4,7 @@ import { asSystem, type Database } from '../../shared/database/database.ts'
 import { type MailTransport, type PlainLetter, Undeliverable } from '../../shared/mail/transport.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { letterFor } from './letters.ts'
-import { finishMail, putBack, type QueuedMail, queueInvitations, takeMail } from './outbox.ts'
+import { finishMail, type QueuedMail, queueInvitations, requeueMail, takeMail } from './outbox.ts'
 
 export type MailerDeps = {
   readonly database: Database
@@ -56,7 +56,9 @@ async function handOver(deps: MailerDeps, mail: QueuedMail, letter: PlainLetter)
     // Neither address nor letter belongs in the log, and a server's answer may quote both.
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     const givenUp = error instanceof Undeliverable || mail.last
-    await asSystem(deps.database, 'identity', tx => (givenUp ? finishMail(tx, mail.id, 'GIVEN_UP') : putBack(tx, mail)))
+    await asSystem(deps.database, 'identity', tx =>
+      givenUp ? finishMail(tx, mail.id, 'GIVEN_UP') : requeueMail(tx, mail),
+    )
     mails.inc({ outcome: givenUp ? 'given_up' : 'put_back' })
     if (givenUp) deps.logger.error({ ...about, code }, 'a mail could not be delivered and is given up')
     else deps.logger.warn({ ...about, code }, 'a mail could not be handed over; trying again later')

@@ -31,7 +31,7 @@ export type OpenLink = {
 const PATHS: Readonly<Record<LinkPurpose, string>> = { ACTIVATION: '/activate', PASSWORD_RESET: '/reset-password' }
 
 /** Makes a link and gives its address, which goes into the mail and nowhere else. */
-export async function mintLink(tx: SystemTransaction, link: NewLink, identityUrl: string): Promise<string> {
+export async function createLink(tx: SystemTransaction, link: NewLink, identityUrl: string): Promise<string> {
   const token = newSecretToken()
   const { platformId, environment, id } =
     link.purpose === 'ACTIVATION' ? link.invitation : { platformId: null, environment: null, id: null }
@@ -73,7 +73,11 @@ export async function readLink(tx: SystemTransaction, token: string, purpose: Li
 }
 
 /** Uses a link up; null when it does not work. Of any number at once, one gets it. */
-export async function spendLink(tx: SystemTransaction, token: string, purpose: LinkPurpose): Promise<OpenLink | null> {
+export async function consumeLink(
+  tx: SystemTransaction,
+  token: string,
+  purpose: LinkPurpose,
+): Promise<OpenLink | null> {
   const { rows } = await tx.execute<Row>(sql`
     update one_time_links l set used_at = identity_now() from users u where ${works(token, purpose)}
     returning l.user_id, u.username, l.platform_id, l.environment, l.invitation_id`)

@@ -113,7 +113,7 @@ export const finishMail = async (
 export const secondsToRetry = (tries: number): number => Math.min(600, 10 * 2 ** Math.min(tries - 1, 10))
 
 /** Puts a mail back that could not be handed over. */
-export const putBack = async (tx: SystemTransaction, mail: QueuedMail): Promise<void> => {
+export const requeueMail = async (tx: SystemTransaction, mail: QueuedMail): Promise<void> => {
   await tx.execute(sql`
     update identity_mails set next_try_at = identity_now() + make_interval(secs => ${secondsToRetry(mail.tries)})
     where id = ${mail.id} and done_at is null`)

@@ -1,8 +1,8 @@
 // Choosing a password through a link from a mail: to reset it, or to begin. The page and its JSON twin end here.
 import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { type LinkPurpose, type OpenLink, readLink, spendLink } from '../mail/one-time-links.ts'
-import { isProtected } from '../second-factor/factors.ts'
+import { consumeLink, type LinkPurpose, type OpenLink, readLink } from '../mail/one-time-links.ts'
+import { requiresSecondFactor } from '../second-factor/factors.ts'
 import { passwordFault } from './rules.ts'
 import { setPassword, storedPassword } from './set-password.ts'
 
@@ -29,12 +29,12 @@ export async function choosePassword(
 ): Promise<Chosen> {
   const open = await findLink(deps, given.token, given.purpose)
   if (!open) return { kind: 'no-link' }
-  const secondFactor = await asSystem(deps.database, 'identity', tx => isProtected(tx, open.userId))
+  const secondFactor = await asSystem(deps.database, 'identity', tx => requiresSecondFactor(tx, open.userId))
   const fault = passwordFault(given.password, { username: open.username, secondFactor })
   if (fault !== null) return { kind: 'fault', fault }
   const stored = await storedPassword(given.password, open.username)
   return await asSystem(deps.database, 'identity', async tx => {
-    const link = await spendLink(tx, given.token, given.purpose)
+    const link = await consumeLink(tx, given.token, given.purpose)
     if (!link) return { kind: 'no-link' }
     await setPassword(tx, link, stored)
     await also(tx, link)

@@ -2,7 +2,7 @@
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { queueNotice } from '../mail/outbox.ts'
-import { noteInTenants } from '../store/notices.ts'
+import { writeTenantNotices } from '../store/notices.ts'
 
 /** Tells of a password that its user changed or reset. Nothing of the password itself is in it. */
 export async function notifyPasswordChange(
@@ -16,5 +16,5 @@ export async function notifyPasswordChange(
   await queueNotice(tx, { kind: 'PASSWORD_CHANGED', userId, data: { apps_ended: appsEnded } })
   const data = { object_type: 'USER', id: userId }
   const event = { type: 'USER.PASSWORD_CHANGED', objectId: userId, data, previous: null } as const
-  await noteInTenants(tx, await membershipsOf(tx, userId), { actorId: userId, requestId }, event)
+  await writeTenantNotices(tx, await membershipsOf(tx, userId), { actorId: userId, requestId }, event)
 }

@@ -3,7 +3,7 @@ import { html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
 
 /** Where a reset mail is requested. */
-export const forgotPage = (input: { readonly csrf: string; readonly fault?: string }): string =>
+export const forgotPasswordPage = (input: { readonly csrf: string; readonly fault?: string }): string =>
   page(
     'New password',
     html`<h1>New password</h1>
@@ -35,14 +35,14 @@ export const NO_LINK_PAGE = page(
 )
 
 /** Said when a limit is reached, on a page of its own. */
-export const tooManyPage = (wait: number): string =>
+export const tooManyRequestsPage = (wait: number): string =>
   page(
     'Too many tries',
     html`<h1>Too many tries</h1>
 ${alert(`Wait ${Math.ceil(wait / 60)} minutes, then try again.`)}`,
   )
 
-export type ChoiceTexts = {
+export type ChoosePasswordTexts = {
   readonly title: string
   readonly lead: string
   readonly action: string
@@ -56,11 +56,11 @@ const PASSWORD_FIELDS = html`<label for="new_password">New password</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required>`
 
 /** The form behind a link. `username` helps password managers store what is chosen. */
-export const choicePage = (input: {
+export const choosePasswordPage = (input: {
   readonly csrf: string
   readonly token: string
   readonly username: string
-  readonly texts: ChoiceTexts
+  readonly texts: ChoosePasswordTexts
   readonly fault?: string
 }): string =>
   page(

@@ -4,14 +4,14 @@ import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import { disconnectAll } from '../connected-apps/connected-apps.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
-import { isProtected } from '../second-factor/factors.ts'
-import { rememberSession, sessionOf } from '../sessions/browser.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
+import { requiresSecondFactor } from '../second-factor/factors.ts'
+import { sessionOf, setSessionCookie } from '../sessions/browser.ts'
 import { type Session, startSession } from '../sessions/session-store.ts'
-import { tryPassword } from '../sign-in/try-password.ts'
-import { provenSession } from '../step-up/step-up.ts'
-import { choiceRoutes } from './choice-routes.ts'
-import { forgotRoutes } from './forgot-routes.ts'
+import { authenticateByPassword } from '../sign-in/authenticate-by-password.ts'
+import { requireRecentAuthentication } from '../step-up/step-up.ts'
+import { choosePasswordRoutes } from './choose-password-routes.ts'
+import { forgotPasswordRoutes } from './forgot-password-routes.ts'
 import { notifyPasswordChange } from './notify.ts'
 import { changePage, PASSWORD_SET_PAGE } from './pages.ts'
 import { passwordFault } from './rules.ts'
@@ -20,8 +20,8 @@ import { setPassword, storedPassword } from './set-password.ts'
 const HTML = 'text/html; charset=utf-8'
 
 export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
-  forgotRoutes(app, deps)
-  choiceRoutes(app, deps, {
+  forgotPasswordRoutes(app, deps)
+  choosePasswordRoutes(app, deps, {
     purpose: 'PASSWORD_RESET',
     texts: {
       title: 'Choose a new password',
@@ -42,17 +42,17 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get<{ Querystring: { done?: unknown } }>('/password', async (request, reply) => {
     const session = await changer(deps, request, reply)
     if (!session) return reply
-    const form = { csrf: formToken(request, reply), username: session.username, done: request.query.done === '1' }
+    const form = { csrf: csrfToken(request, reply), username: session.username, done: request.query.done === '1' }
     return await reply.type(HTML).send(changePage(form))
   })
 
   app.post<{ Body: ChangeFields }>('/password', { schema: { body: ChangeForm } }, async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
     const session = await changer(deps, request, reply)
     if (!session) return reply
     const refused = await change(deps, request, reply, session)
     if (refused === null) return await reply.redirect('/password?done=1', 303)
-    const form = { csrf: formToken(request, reply), username: session.username, fault: refused.fault }
+    const form = { csrf: csrfToken(request, reply), username: session.username, fault: refused.fault }
     if (refused.wait !== undefined) reply.header('retry-after', String(refused.wait))
     return await reply
       .status(refused.wait === undefined ? 400 : 429)
@@ -67,8 +67,8 @@ export function passwordRoutes(app: FastifyInstance, deps: OAuthDeps): void {
  */
 async function changer(deps: OAuthDeps, request: FastifyRequest, reply: FastifyReply): Promise<Session | null> {
   const session = await sessionOf(deps.database, request)
-  const asks = session && (await asSystem(deps.database, 'identity', tx => isProtected(tx, session.userId)))
-  return session && !asks ? session : await provenSession(deps, request, reply, 'password')
+  const asks = session && (await asSystem(deps.database, 'identity', tx => requiresSecondFactor(tx, session.userId)))
+  return session && !asks ? session : await requireRecentAuthentication(deps, request, reply, 'password')
 }
 
 const ChangeForm = Type.Object({
@@ -93,10 +93,10 @@ async function change(
 ): Promise<{ readonly fault: string; readonly wait?: number } | null> {
   const { password, new_password: chosen, repeated, apps } = request.body
   if (chosen !== repeated) return { fault: 'The two new ones are not the same.' }
-  const secondFactor = await asSystem(deps.database, 'identity', tx => isProtected(tx, session.userId))
+  const secondFactor = await asSystem(deps.database, 'identity', tx => requiresSecondFactor(tx, session.userId))
   const fault = passwordFault(chosen, { username: session.username, secondFactor })
   if (fault !== null) return { fault }
-  const tried = await tryPassword(deps, request, { email: session.username, password })
+  const tried = await authenticateByPassword(deps, request, { email: session.username, password })
   if ('fault' in tried) return tried.wait === undefined ? { fault: 'The password you have now is another one.' } : tried
   const stored = await storedPassword(chosen, session.username)
   const appsEnded = apps === 'all'
@@ -106,6 +106,6 @@ async function change(
     await notifyPasswordChange(tx, { userId: session.userId, requestId: request.id, appsEnded })
     return await startSession(tx, session.userId)
   })
-  rememberSession(reply, token)
+  setSessionCookie(reply, token)
   return null
 }

@@ -4,7 +4,7 @@ import { hashPassword } from '../../shared/access/password.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 import { endLinksOf } from '../mail/one-time-links.ts'
 import { endSessionsOf } from '../sessions/session-store.ts'
-import { forgetTriesFor } from '../sign-in/tries.ts'
+import { clearAttemptsFor } from '../sign-in/attempts.ts'
 import { passwordFault } from './rules.ts'
 
 /** A password as it is stored. */
@@ -32,5 +32,5 @@ export async function setPassword(
   await endSessionsOf(tx, user.userId)
   await endLinksOf(tx, user.userId)
   // Whoever guessed at the old one made its user wait; the new one is another matter.
-  await forgetTriesFor(tx, user.username)
+  await clearAttemptsFor(tx, user.username)
 }

@@ -20,7 +20,7 @@ export async function beginAuthenticator(tx: SystemTransaction, secret: string, 
 }
 
 /** The secret that waits for its first code, in base32 and as the address in the QR code; null when none does. */
-export async function waitingAuthenticator(
+export async function pendingAuthenticator(
   tx: SystemTransaction,
   secret: string,
   user: { readonly id: string; readonly username: string },

@@ -29,7 +29,7 @@ export async function factorsOf(tx: SystemTransaction, userId: string): Promise<
 export const hasSecondFactor = ({ authenticator, passkeys }: Factors): boolean => authenticator || passkeys.length > 0
 
 /** Whether a user's password is not enough to sign in. */
-export const isProtected = async (tx: SystemTransaction, userId: string): Promise<boolean> =>
+export const requiresSecondFactor = async (tx: SystemTransaction, userId: string): Promise<boolean> =>
   hasSecondFactor(await factorsOf(tx, userId))
 
 /**
@@ -42,8 +42,8 @@ export async function passwordSufficesAlone(tx: SystemTransaction, userId: strin
 }
 
 /** Codes that replace a factor go with the last one. */
-export async function dropUselessCodes(tx: SystemTransaction, userId: string): Promise<void> {
-  if (!(await isProtected(tx, userId))) await removeRecoveryCodes(tx, userId)
+export async function removeOrphanedRecoveryCodes(tx: SystemTransaction, userId: string): Promise<void> {
+  if (!(await requiresSecondFactor(tx, userId))) await removeRecoveryCodes(tx, userId)
 }
 
 /** As a form brings it: exactly one of them. */
@@ -53,7 +53,7 @@ export type Proof =
   | { readonly kind: 'passkey'; readonly text: string }
 
 /** Whether the proof is right. It is used up by this. `owner` is the session or half-done sign-in it is given in. */
-export async function isProven(
+export async function verifyProof(
   deps: IdentityDeps,
   tx: SystemTransaction,
   { userId, owner, proof }: { readonly userId: string; readonly owner: string; readonly proof: Proof },
@@ -65,14 +65,14 @@ export async function isProven(
 }
 
 /** What a page needs to ask for a second factor. */
-export type Question = { readonly factors: Factors; readonly passkeyOptions: object | null }
+export type SecondFactorPrompt = { readonly factors: Factors; readonly passkeyOptions: object | null }
 
 /** Prepares it: with a challenge of its own where the user has passkeys. */
-export async function questionFor(
+export async function secondFactorPrompt(
   deps: IdentityDeps,
   tx: SystemTransaction,
   { userId, owner }: { readonly userId: string; readonly owner: string },
-): Promise<Question> {
+): Promise<SecondFactorPrompt> {
   const factors = await factorsOf(tx, userId)
   const party = relyingPartyOf(deps.identityUrl)
   const passkeyOptions = party === null ? null : await requestOptions(tx, party, { userId, owner })

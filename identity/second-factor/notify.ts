@@ -3,7 +3,7 @@
 import { membershipsOf } from '../../shared/access/memberships.ts'
 import type { EventType } from '../../shared/contracts/event-types.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { noteInTenants } from '../store/notices.ts'
+import { writeTenantNotices } from '../store/notices.ts'
 
 export type FactorChange =
   | 'AUTHENTICATOR_ADDED'
@@ -27,5 +27,5 @@ export async function notifyFactorChange(
 ): Promise<void> {
   const data = { object_type: 'USER', id: userId, second_factor_change: change }
   const event = { type: CHANGE_EVENTS[change], objectId: userId, data, previous: null }
-  await noteInTenants(tx, await membershipsOf(tx, userId), { actorId: userId, requestId }, event)
+  await writeTenantNotices(tx, await membershipsOf(tx, userId), { actorId: userId, requestId }, event)
 }

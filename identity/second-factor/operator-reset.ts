@@ -6,7 +6,7 @@ import { asSystem, type Database, type SystemTransaction } from '../../shared/da
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { usernameOf } from '../sign-in/sign-in.ts'
-import { noteInTenants } from '../store/notices.ts'
+import { writeTenantNotices } from '../store/notices.ts'
 
 export const REASON_CHARACTERS_MAX = 500
 
@@ -78,6 +78,6 @@ export const resetByOperator = (
       reason,
     }
     const event = { type: 'USER.SECOND_FACTOR_RESET', objectId: userId, data, previous: null } as const
-    await noteInTenants(tx, await placesOf(tx, userId), { actorId: null, requestId: null }, event)
+    await writeTenantNotices(tx, await placesOf(tx, userId), { actorId: null, requestId: null }, event)
     return outcome
   })

@@ -1,7 +1,7 @@
 // The forms that ask for a second factor, wherever it is asked, and what they bring back.
 import Type from 'typebox'
 import { type Html, html } from '../pages/html.ts'
-import type { Proof, Question } from './factors.ts'
+import type { Proof, SecondFactorPrompt } from './factors.ts'
 
 /** The fields of a proof; a form sends one of them. */
 export const ProofFields = {
@@ -19,7 +19,7 @@ export function proofIn(body: { readonly [kind in Proof['kind']]?: string }): Pr
 }
 
 /** A form for each factor the user has. `hidden` goes with each of them. */
-export function proofForms(action: string, hidden: Html, { factors, passkeyOptions }: Question): Html {
+export function proofForms(action: string, hidden: Html, { factors, passkeyOptions }: SecondFactorPrompt): Html {
   return html`${passkeyOptions === null ? null : passkeyForm({ action, hidden, options: passkeyOptions, doing: 'get', button: html`<button>Use a passkey</button>` })}
 ${
   factors.authenticator

@@ -21,11 +21,11 @@ function newCode(): string {
 }
 
 /** A code as it is hashed, however it was typed. */
-export const normalCode = (typed: string): string =>
+export const normalizeRecoveryCode = (typed: string): string =>
   typed.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1')
 
 const hashOf = (secret: string, userId: string, code: string): string =>
-  keyedHash(secret, `recovery code ${userId}`, normalCode(code))
+  keyedHash(secret, `recovery code ${userId}`, normalizeRecoveryCode(code))
 
 /** Ten new codes in place of all earlier ones. */
 export async function replaceRecoveryCodes(tx: SystemTransaction, secret: string, userId: string): Promise<string[]> {

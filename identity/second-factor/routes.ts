@@ -6,13 +6,19 @@ import Type from 'typebox'
 import { asSystem, type SystemTransaction } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
 import { queueNotice } from '../mail/outbox.ts'
 import { sessionOf } from '../sessions/browser.ts'
 import { endOtherSessionsOf, type Session } from '../sessions/session-store.ts'
-import { type Act, provenSession } from '../step-up/step-up.ts'
-import { beginAuthenticator, confirmAuthenticator, removeAuthenticator, waitingAuthenticator } from './authenticator.ts'
-import { dropUselessCodes, factorsOf, hasSecondFactor, isProtected, passwordSufficesAlone } from './factors.ts'
+import { requireRecentAuthentication, type StepUpTarget } from '../step-up/step-up.ts'
+import { beginAuthenticator, confirmAuthenticator, pendingAuthenticator, removeAuthenticator } from './authenticator.ts'
+import {
+  factorsOf,
+  hasSecondFactor,
+  passwordSufficesAlone,
+  removeOrphanedRecoveryCodes,
+  requiresSecondFactor,
+} from './factors.ts'
 import { type FactorChange, notifyFactorChange } from './notify.ts'
 import { authenticatorPage, factorsPage, newPasskeyPage, recoveryCodesPage } from './pages.ts'
 import { addPasskey, creationOptions, PASSKEYS_MAX, relyingPartyOf, removePasskey } from './passkeys.ts'
@@ -31,7 +37,7 @@ export function secondFactorRoutes(app: FastifyInstance, deps: IdentityDeps): vo
     if (!session) return await reply.redirect('/sign-in', 303)
     const factors = await asSystem(deps.database, 'identity', tx => factorsOf(tx, session.userId))
     const passkeysPossible = relyingPartyOf(deps.identityUrl) !== null
-    return await reply.type(HTML).send(factorsPage({ csrf: formToken(request, reply), factors, passkeysPossible }))
+    return await reply.type(HTML).send(factorsPage({ csrf: csrfToken(request, reply), factors, passkeysPossible }))
   })
 
   app.post('/second-factor/recovery-codes', async (request, reply) => {
@@ -56,10 +62,10 @@ async function actor(
   deps: IdentityDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  act: Act,
+  act: StepUpTarget,
 ): Promise<Session | null> {
-  if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-  return await provenSession(deps, request, reply, act)
+  if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
+  return await requireRecentAuthentication(deps, request, reply, act)
 }
 
 /** What every change of a factor brings with it: every other session of the user ends. */
@@ -89,14 +95,14 @@ async function codesForFirst(tx: SystemTransaction, deps: IdentityDeps, userId: 
 function authenticatorRoutes(app: FastifyInstance, deps: IdentityDeps): void {
   const show = async (request: FastifyRequest, reply: FastifyReply, session: Session, fault?: string) => {
     const user = { id: session.userId, username: session.username }
-    const waiting = await asSystem(deps.database, 'identity', tx => waitingAuthenticator(tx, deps.secret, user))
+    const waiting = await asSystem(deps.database, 'identity', tx => pendingAuthenticator(tx, deps.secret, user))
     if (!waiting) return await reply.redirect('/second-factor', 303)
-    const view = { csrf: formToken(request, reply), ...waiting, ...(fault === undefined ? {} : { fault }) }
+    const view = { csrf: csrfToken(request, reply), ...waiting, ...(fault === undefined ? {} : { fault }) }
     return await reply.type(HTML).send(authenticatorPage(view))
   }
 
   app.get('/second-factor/authenticator', async (request, reply) => {
-    const session = await provenSession(deps, request, reply, 'authenticator')
+    const session = await requireRecentAuthentication(deps, request, reply, 'authenticator')
     return session ? await show(request, reply, session) : reply
   })
 
@@ -134,7 +140,7 @@ function authenticatorRoutes(app: FastifyInstance, deps: IdentityDeps): void {
     await asSystem(deps.database, 'identity', async tx => {
       await removeAuthenticator(tx, session.userId)
       await refuseShortPassword(tx, session.userId)
-      await dropUselessCodes(tx, session.userId)
+      await removeOrphanedRecoveryCodes(tx, session.userId)
       await changed(tx, { session, change: 'AUTHENTICATOR_REMOVED', requestId: request.id })
     })
     return await reply.redirect('/second-factor', 303)
@@ -152,12 +158,12 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       return passkeys.length < PASSKEYS_MAX ? await creationOptions(tx, party, { userId, owner: id, username }) : null
     })
     if (options === null) return await reply.redirect('/second-factor', 303)
-    const view = { csrf: formToken(request, reply), options, ...(fault === undefined ? {} : { fault }) }
+    const view = { csrf: csrfToken(request, reply), options, ...(fault === undefined ? {} : { fault }) }
     return await reply.type(HTML).send(newPasskeyPage(view))
   }
 
   app.get('/second-factor/passkeys/new', async (request, reply) => {
-    const session = await provenSession(deps, request, reply, 'passkey')
+    const session = await requireRecentAuthentication(deps, request, reply, 'passkey')
     return session ? await show(request, reply, session) : reply
   })
 
@@ -193,7 +199,7 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
       const removed = await asSystem(deps.database, 'identity', async tx => {
         if (!(await removePasskey(tx, session.userId, request.body.passkey_id))) return false
         await refuseShortPassword(tx, session.userId)
-        await dropUselessCodes(tx, session.userId)
+        await removeOrphanedRecoveryCodes(tx, session.userId)
         await changed(tx, { session, change: 'PASSKEY_REMOVED', requestId: request.id })
         return true
       })
@@ -205,7 +211,7 @@ function passkeyRoutes(app: FastifyInstance, deps: IdentityDeps): void {
 
 /** Throws, so that nothing was removed, when only a password would stay that the rule refuses for an account by itself. */
 async function refuseShortPassword(tx: SystemTransaction, userId: string): Promise<void> {
-  if ((await isProtected(tx, userId)) || (await passwordSufficesAlone(tx, userId))) return
+  if ((await requiresSecondFactor(tx, userId)) || (await passwordSufficesAlone(tx, userId))) return
   throw new AppError(
     'INVALID_OPERATION',
     'Your password is too short to protect your account by itself. Change it to one of at least 15 characters first, then remove your second factor.',

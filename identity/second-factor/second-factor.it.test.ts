@@ -6,7 +6,7 @@ import { type IdentityRig, startIdentity } from '../testing/identity-rig.ts'
 import { mailsOf } from '../testing/mails.ts'
 import { registerClient } from '../testing/oauth-client.ts'
 import { codeOf, gavePassword, newPerson, newTwoStepPerson, recoveryCodesOn } from '../testing/second-factor.ts'
-import { waitFor } from './second-step.ts'
+import { waitMessage } from './second-step.ts'
 
 let rig: IdentityRig
 beforeAll(async () => {
@@ -131,8 +131,8 @@ test('five wrong ones make the next wait, ever longer, whatever is sent and from
 })
 
 test('a wait is said in words that fit it', () => {
-  expect(waitFor(30)).toContain('30 seconds')
-  expect(waitFor(3_600)).toContain('60 minutes')
+  expect(waitMessage(30)).toContain('30 seconds')
+  expect(waitMessage(3_600)).toContain('60 minutes')
 })
 
 test('each of ten recovery codes opens the account once, however it is typed, and nobody else’s', async () => {

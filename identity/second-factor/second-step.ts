@@ -3,16 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
 import { html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
-import { rememberSession } from '../sessions/browser.ts'
+import { setSessionCookie } from '../sessions/browser.ts'
 import { startSession } from '../sessions/session-store.ts'
-import { landingOf } from '../sign-in/landing.ts'
-import { isProven, type Question, questionFor } from './factors.ts'
-import { endPending, findPending, forgetPending } from './pending.ts'
+import { redirectAfterSignIn } from '../sign-in/redirect-after-sign-in.ts'
+import { clearAttempts, countAttempt } from './attempts.ts'
+import { type SecondFactorPrompt, secondFactorPrompt, verifyProof } from './factors.ts'
+import { clearPendingCookie, lockPendingSignIn, removePendingSignIn } from './pending-sign-in.ts'
 import { ProofFields, proofForms, proofIn } from './proof-form.ts'
-import { forgetTries, takeTry } from './tries.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const PATH = '/sign-in/second'
@@ -20,24 +20,24 @@ const Form = Type.Object(ProofFields)
 
 /** What is said of a proof that was wrong, and of one that has to wait. */
 export const WRONG_PROOF = 'That is not right, or was used already. Wait for a new code and try again.'
-export const waitFor = (seconds: number): string =>
+export const waitMessage = (seconds: number): string =>
   `Too many wrong tries. Wait ${seconds < 100 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`} and try again.`
 
 export function secondStepRoutes(app: FastifyInstance, deps: IdentityDeps): void {
   app.get(PATH, async (request, reply) => (await show(deps, request, reply)) ?? reply.redirect('/sign-in', 303))
 
   app.post<{ Body: Static<typeof Form> }>(PATH, { schema: { body: Form } }, async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
     const answer = await answerStep(deps, request)
     if (answer === null) return await reply.redirect('/sign-in', 303)
     if ('token' in answer) {
-      forgetPending(reply)
-      rememberSession(reply, answer.token)
-      return await reply.redirect(landingOf(answer.waiting), 303)
+      clearPendingCookie(reply)
+      setSessionCookie(reply, answer.token)
+      return await reply.redirect(redirectAfterSignIn(answer.waiting), 303)
     }
     if ('wait' in answer) {
       reply.status(429).header('retry-after', String(answer.wait))
-      return await show(deps, request, reply, waitFor(answer.wait))
+      return await show(deps, request, reply, waitMessage(answer.wait))
     }
     return await show(deps, request, reply.status(401), WRONG_PROOF)
   })
@@ -55,18 +55,18 @@ async function answerStep(
 ): Promise<Answer | null> {
   const proof = proofIn(request.body)
   return await asSystem(deps.database, 'identity', async tx => {
-    const pending = await findPending(tx, request)
+    const pending = await lockPendingSignIn(tx, request)
     if (pending === null) return null
     if (proof === null) return { wrong: true }
     const { id, userId, waiting } = pending
-    const wait = await takeTry(tx, userId)
+    const wait = await countAttempt(tx, userId)
     if (wait !== null) return { wait }
-    if (!(await isProven(deps, tx, { userId, owner: id, proof }))) {
+    if (!(await verifyProof(deps, tx, { userId, owner: id, proof }))) {
       request.log.warn({ userId, kind: proof.kind }, 'a second factor was wrong')
       return { wrong: true }
     }
-    await forgetTries(tx, userId)
-    await endPending(tx, id)
+    await clearAttempts(tx, userId)
+    await removePendingSignIn(tx, id)
     return { token: await startSession(tx, userId), waiting }
   })
 }
@@ -79,17 +79,17 @@ async function show(
   fault?: string,
 ): Promise<FastifyReply | null> {
   const question = await asSystem(deps.database, 'identity', async tx => {
-    const pending = await findPending(tx, request)
-    return pending && (await questionFor(deps, tx, { userId: pending.userId, owner: pending.id }))
+    const pending = await lockPendingSignIn(tx, request)
+    return pending && (await secondFactorPrompt(deps, tx, { userId: pending.userId, owner: pending.id }))
   })
   if (question === null) return null
-  const csrf = formToken(request, reply)
+  const csrf = csrfToken(request, reply)
   return await reply.type(HTML).send(secondStepPage({ csrf, question, ...(fault === undefined ? {} : { fault }) }))
 }
 
 const secondStepPage = (view: {
   readonly csrf: string
-  readonly question: Question
+  readonly question: SecondFactorPrompt
   readonly fault?: string
 }): string =>
   page(

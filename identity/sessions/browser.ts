@@ -15,13 +15,13 @@ export async function sessionOf(database: Database, request: FastifyRequest): Pr
 }
 
 /** Ends the session of this browser, if it has one. The cookie is another matter. */
-export async function endSessionHere(database: Database, request: FastifyRequest): Promise<void> {
+export async function endBrowserSession(database: Database, request: FastifyRequest): Promise<void> {
   const session = await sessionOf(database, request)
   if (session) await asSystem(database, 'identity', tx => endSession(tx, session.id))
 }
 
 /** Hands the browser its new session. */
-export const rememberSession = (reply: FastifyReply, token: string): void => setCookie(reply, COOKIE, token)
+export const setSessionCookie = (reply: FastifyReply, token: string): void => setCookie(reply, COOKIE, token)
 
 /** Makes the browser forget its session. */
-export const forgetSession = (reply: FastifyReply): void => clearCookie(reply, COOKIE)
+export const clearSessionCookie = (reply: FastifyReply): void => clearCookie(reply, COOKIE)

@@ -4,9 +4,9 @@ import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createUser } from '../../shared/access/create-platform.ts'
 import { hashPassword } from '../../shared/access/password.ts'
+import { runMaintenance } from '../maintenance.ts'
 import { type Browser, openBrowser } from '../testing/browser.ts'
 import { type IdentityRig, startIdentity } from '../testing/identity-rig.ts'
-import { upkeep } from '../upkeep.ts'
 
 let rig: IdentityRig
 beforeEach(async () => {
@@ -122,7 +122,7 @@ test('what is kept of tries names nobody, and is forgotten', async () => {
   expect(kept).not.toContain('someone')
   expect(kept).not.toContain('mistake')
   await rig.advance(25 * 3600)
-  await upkeep(rig.database, rig.keystore)
+  await runMaintenance(rig.database, rig.keystore)
   expect(await rig.sql('select * from sign_in_tries')).toEqual([])
 })
 

@@ -6,15 +6,15 @@ import { asSystem } from '../../shared/database/database.ts'
 import { pendingInvitations } from '../activation/invitations.ts'
 import { invitationList } from '../activation/routes.ts'
 import type { OAuthDeps } from '../endpoints/oauth-deps.ts'
-import { formToken, isOwnForm, isOwnOrigin, notOurForm } from '../http/form-guard.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken, isSameOrigin } from '../http/csrf.ts'
 import { html } from '../pages/html.ts'
-import { endSessionHere, forgetSession, sessionOf } from '../sessions/browser.ts'
-import { afterPassword } from './after-password.ts'
+import { clearSessionCookie, endBrowserSession, sessionOf } from '../sessions/browser.ts'
+import { authenticateByPassword } from './authenticate-by-password.ts'
 import { markBrowser } from './known-browser.ts'
 import { homePage, signInPage } from './pages.ts'
 import { usernameOf } from './sign-in.ts'
+import { signInAfterPassword } from './sign-in-after-password.ts'
 import { signOutEverywhereRoutes } from './sign-out-everywhere.ts'
-import { tryPassword } from './try-password.ts'
 
 const HTML = 'text/html; charset=utf-8'
 /** The id of an authorization request, the only place a sign-in may lead back to. */
@@ -31,18 +31,18 @@ type SignInFields = { readonly email: string; readonly password: string; readonl
 
 export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get<{ Querystring: { request?: unknown } }>('/sign-in', async (request, reply) => {
-    const csrf = formToken(request, reply)
+    const csrf = csrfToken(request, reply)
     return await reply.type(HTML).send(signInPage({ csrf, request: requestIn(request.query.request) }))
   })
 
   app.post<{ Body: SignInFields }>('/sign-in', { schema: { body: SignInForm } }, async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
     const waiting = requestIn(request.body.request)
-    const answer = await tryPassword(deps, request, request.body)
+    const answer = await authenticateByPassword(deps, request, request.body)
     if ('fault' in answer) {
       if (answer.wait !== undefined) reply.header('retry-after', String(answer.wait))
       const { email } = request.body
-      const form = signInPage({ csrf: formToken(request, reply), request: waiting, email, fault: answer.fault })
+      const form = signInPage({ csrf: csrfToken(request, reply), request: waiting, email, fault: answer.fault })
       return await reply
         .status(answer.wait === undefined ? 401 : 429)
         .type(HTML)
@@ -50,22 +50,22 @@ export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
     }
     markBrowser(reply, deps.secret, usernameOf(request.body.email))
     // Whoever was signed in here before no longer is: no session outlives a sign-in.
-    await endSessionHere(deps.database, request)
-    return await afterPassword(deps, reply, { userId: answer.userId, waiting })
+    await endBrowserSession(deps.database, request)
+    return await signInAfterPassword(deps, reply, { userId: answer.userId, waiting })
   })
 
   app.post('/sign-out', async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
-    await endSessionHere(deps.database, request)
-    forgetSession(reply)
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
+    await endBrowserSession(deps.database, request)
+    clearSessionCookie(reply)
     return await reply.redirect('/sign-in', 303)
   })
 
   // The same for a script of our own pages. It has no form token to send, and needs none: only our origin is let in.
   app.post('/v1/oauth/logout', async (request, reply) => {
-    if (!isOwnOrigin(request, deps.identityUrl)) throw notOurForm()
-    await endSessionHere(deps.database, request)
-    forgetSession(reply)
+    if (!isSameOrigin(request, deps.identityUrl)) throw invalidCsrfToken()
+    await endBrowserSession(deps.database, request)
+    clearSessionCookie(reply)
     return {}
   })
 
@@ -74,7 +74,7 @@ export function signInRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   app.get('/', async (request, reply) => {
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
-    const csrf = formToken(request, reply)
+    const csrf = csrfToken(request, reply)
     const pending = await asSystem(deps.database, 'identity', tx => pendingInvitations(tx, session.userId))
     const links = html`${invitationList(pending, csrf)}
 <ul class="ways">

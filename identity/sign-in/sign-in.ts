@@ -10,7 +10,7 @@ export const usernameOf = (email: string): string =>
     .toLowerCase()
     .replace(/\p{Cc}/gu, '\uFFFD')
 
-/** The id of the ACTIVE user whose e-mail and password these are, or null. Starts no session: what follows is `afterPassword`'s. */
+/** The id of the ACTIVE user whose e-mail and password these are, or null. Starts no session: what follows is `signInAfterPassword`'s. */
 export async function checkPassword(database: Database, email: string, password: string): Promise<string | null> {
   const username = usernameOf(email)
   const user = await asSystem(database, 'identity', async tx => {

@@ -4,8 +4,8 @@ import Type from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import { disconnectAll, listConnectedApps } from '../connected-apps/connected-apps.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
-import { forgetSession, sessionOf } from '../sessions/browser.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
+import { clearSessionCookie, sessionOf } from '../sessions/browser.ts'
 import { endSessionsOf } from '../sessions/session-store.ts'
 import { signOutEverywherePage } from './pages.ts'
 
@@ -17,12 +17,12 @@ export function signOutEverywhereRoutes(app: FastifyInstance, deps: IdentityDeps
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
     const apps = await asSystem(deps.database, 'identity', tx => listConnectedApps(tx, session.userId))
-    const form = { csrf: formToken(request, reply), apps: apps.map(({ clientName }) => clientName) }
+    const form = { csrf: csrfToken(request, reply), apps: apps.map(({ clientName }) => clientName) }
     return await reply.type(HTML).send(signOutEverywherePage(form))
   })
 
   app.post<{ Body: { apps?: string } }>('/sign-out-everywhere', { schema: { body: Form } }, async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
     const session = await sessionOf(deps.database, request)
     if (session) {
       await asSystem(deps.database, 'identity', async tx => {
@@ -32,7 +32,7 @@ export function signOutEverywhereRoutes(app: FastifyInstance, deps: IdentityDeps
         }
       })
     }
-    forgetSession(reply)
+    clearSessionCookie(reply)
     return await reply.redirect('/sign-in', 303)
   })
 }

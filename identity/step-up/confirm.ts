@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { verifyPassword } from '../../shared/access/password.ts'
 import { asSystem } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { factorsOf, hasSecondFactor, isProven, type Proof } from '../second-factor/factors.ts'
-import { forgetTries, takeTry } from '../second-factor/tries.ts'
+import { clearAttempts, countAttempt } from '../second-factor/attempts.ts'
+import { factorsOf, hasSecondFactor, type Proof, verifyProof } from '../second-factor/factors.ts'
 import { renewSession, type Session } from '../sessions/session-store.ts'
 
 /** `token` is the session's new one; `wait` is in seconds. */
@@ -15,10 +15,10 @@ const WRONG: Confirmed = { wrong: true }
 export const confirmByFactor = (deps: IdentityDeps, session: Session, proof: Proof): Promise<Confirmed> =>
   asSystem(deps.database, 'identity', async tx => {
     const { id, userId } = session
-    const wait = await takeTry(tx, userId)
+    const wait = await countAttempt(tx, userId)
     if (wait !== null) return { wait }
-    if (!(await isProven(deps, tx, { userId, owner: id, proof }))) return WRONG
-    await forgetTries(tx, userId)
+    if (!(await verifyProof(deps, tx, { userId, owner: id, proof }))) return WRONG
+    await clearAttempts(tx, userId)
     return { token: await renewSession(tx, id) }
   })
 
@@ -27,7 +27,7 @@ export async function confirmByPassword(deps: IdentityDeps, session: Session, pa
   const { id, userId } = session
   const asked = await asSystem(deps.database, 'identity', async tx => {
     if (hasSecondFactor(await factorsOf(tx, userId))) return WRONG
-    const wait = await takeTry(tx, userId)
+    const wait = await countAttempt(tx, userId)
     if (wait !== null) return { wait }
     const { rows } = await tx.execute<{ password_hash: string | null }>(
       sql`select password_hash from users where id = ${userId}`,
@@ -37,7 +37,7 @@ export async function confirmByPassword(deps: IdentityDeps, session: Session, pa
   if (!('stored' in asked)) return asked
   if (!(await verifyPassword(asked.stored, password))) return WRONG
   return await asSystem(deps.database, 'identity', async tx => {
-    await forgetTries(tx, userId)
+    await clearAttempts(tx, userId)
     return { token: await renewSession(tx, id) }
   })
 }

@@ -3,16 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { asSystem } from '../../shared/database/database.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { formToken, isOwnForm, notOurForm } from '../http/form-guard.ts'
+import { csrfToken, hasValidCsrfToken, invalidCsrfToken } from '../http/csrf.ts'
 import { html } from '../pages/html.ts'
 import { alert, page } from '../pages/layout.ts'
-import { hasSecondFactor, type Question, questionFor } from '../second-factor/factors.ts'
+import { hasSecondFactor, type SecondFactorPrompt, secondFactorPrompt } from '../second-factor/factors.ts'
 import { ProofFields, proofForms, proofIn } from '../second-factor/proof-form.ts'
-import { WRONG_PROOF, waitFor } from '../second-factor/second-step.ts'
-import { rememberSession, sessionOf } from '../sessions/browser.ts'
+import { WRONG_PROOF, waitMessage } from '../second-factor/second-step.ts'
+import { sessionOf, setSessionCookie } from '../sessions/browser.ts'
 import type { Session } from '../sessions/session-store.ts'
 import { type Confirmed, confirmByFactor, confirmByPassword } from './confirm.ts'
-import { ACTS, type Act, actNamed } from './step-up.ts'
+import { STEP_UP_TARGETS, type StepUpTarget, stepUpTargetNamed } from './step-up.ts'
 
 const HTML = 'text/html; charset=utf-8'
 const PATH = '/confirm'
@@ -27,25 +27,25 @@ export function stepUpRoutes(app: FastifyInstance, deps: IdentityDeps): void {
   app.get<{ Querystring: { act?: unknown } }>(PATH, async (request, reply) => {
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
-    const act = actNamed(request.query.act)
+    const act = stepUpTargetNamed(request.query.act)
     if (act === null) return await reply.redirect('/', 303)
     return await show(deps, request, reply, { session, act })
   })
 
   app.post<{ Body: Fields }>(PATH, { schema: { body: Form } }, async (request, reply) => {
-    if (!isOwnForm(request, deps.identityUrl)) throw notOurForm()
+    if (!hasValidCsrfToken(request, deps.identityUrl)) throw invalidCsrfToken()
     const session = await sessionOf(deps.database, request)
     if (!session) return await reply.redirect('/sign-in', 303)
-    const act = actNamed(request.body.act)
+    const act = stepUpTargetNamed(request.body.act)
     if (act === null) return await reply.redirect('/', 303)
     const confirmed = await confirm(deps, session, request.body)
     if ('token' in confirmed) {
-      rememberSession(reply, confirmed.token)
-      return await reply.redirect(ACTS[act], 303)
+      setSessionCookie(reply, confirmed.token)
+      return await reply.redirect(STEP_UP_TARGETS[act], 303)
     }
     if ('wait' in confirmed) {
       reply.status(429).header('retry-after', String(confirmed.wait))
-      return await show(deps, request, reply, { session, act, fault: waitFor(confirmed.wait) })
+      return await show(deps, request, reply, { session, act, fault: waitMessage(confirmed.wait) })
     }
     const fault = request.body.password === undefined ? WRONG_PROOF : 'That is not your password.'
     return await show(deps, request, reply.status(401), { session, act, fault })
@@ -62,17 +62,17 @@ async function show(
   deps: IdentityDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  view: { readonly session: Session; readonly act: Act; readonly fault?: string },
+  view: { readonly session: Session; readonly act: StepUpTarget; readonly fault?: string },
 ): Promise<FastifyReply> {
   const { id, userId } = view.session
-  const question = await asSystem(deps.database, 'identity', tx => questionFor(deps, tx, { userId, owner: id }))
-  return await reply.type(HTML).send(confirmPage({ ...view, question, csrf: formToken(request, reply) }))
+  const question = await asSystem(deps.database, 'identity', tx => secondFactorPrompt(deps, tx, { userId, owner: id }))
+  return await reply.type(HTML).send(confirmPage({ ...view, question, csrf: csrfToken(request, reply) }))
 }
 
 function confirmPage(view: {
   readonly session: Session
-  readonly act: Act
-  readonly question: Question
+  readonly act: StepUpTarget
+  readonly question: SecondFactorPrompt
   readonly csrf: string
   readonly fault?: string
 }): string {

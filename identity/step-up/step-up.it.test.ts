@@ -11,18 +11,18 @@ beforeAll(async () => {
 afterAll(() => rig?.close())
 
 const ASKED = '/confirm?act=second-factor'
-const ACTS: readonly (readonly [string, Record<string, string>])[] = [
+const STEP_UP_TARGETS: readonly (readonly [string, Record<string, string>])[] = [
   ['/second-factor/authenticator', {}],
   ['/second-factor/authenticator/remove', {}],
   ['/second-factor/recovery-codes', {}],
   ['/second-factor/passkeys/remove', { passkey_id: 'pkey_0' }],
 ]
-const attempt = async (browser: Browser, [path, fields]: (typeof ACTS)[number]) => {
+const attempt = async (browser: Browser, [path, fields]: (typeof STEP_UP_TARGETS)[number]) => {
   await browser.get('/second-factor')
   return (await browser.submit(path, fields)).headers.location
 }
 
-test.each(ACTS)('%s is free for ten minutes after signing in, then asks', async (...act) => {
+test.each(STEP_UP_TARGETS)('%s is free for ten minutes after signing in, then asks', async (...act) => {
   const browser = await gavePassword(rig, await newPerson(rig))
   await rig.advance(590)
   expect(await attempt(browser, act)).not.toBe(ASKED)

@@ -17,7 +17,7 @@ export type Client = {
     /** What its server calls this version of it. */
     readonly etag: string | null
     /** It need not be read again yet. */
-    readonly isFresh: boolean
+    readonly isRecentlyAuthenticated: boolean
     /** It was read within the last day. */
     readonly isOfToday: boolean
   } | null
@@ -40,7 +40,10 @@ const toClient = (row: Row): Client => ({
   name: row.name,
   redirectUris: row.redirect_uris,
   createdAt: row.created_at,
-  document: row.is_fresh === null ? null : { etag: row.etag, isFresh: row.is_fresh, isOfToday: row.is_of_today },
+  document:
+    row.is_fresh === null
+      ? null
+      : { etag: row.etag, isRecentlyAuthenticated: row.is_fresh, isOfToday: row.is_of_today },
 })
 
 /** Registers a client under a new id. */

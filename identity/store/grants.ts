@@ -6,7 +6,7 @@ import type { SystemTransaction } from '../../shared/database/database.ts'
 import { newId } from '../../shared/ids.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { LIFETIMES, type StoredGrant } from '../grants/decide.ts'
-import { noteInTenants } from './notices.ts'
+import { writeTenantNotices } from './notices.ts'
 import type { AuthorizationRequest } from './requests.ts'
 
 export type GrantPlatform = { readonly platformId: string; readonly environment: Environment }
@@ -107,8 +107,8 @@ async function platformsOf(tx: SystemTransaction, id: string): Promise<GrantPlat
   return rows.map(row => ({ platformId: row.platform_id, environment: row.environment }))
 }
 
-/** Forgets the platforms of a grant that its user has lost since; they do not come back by themselves. */
-export async function dropLostPlatforms(tx: SystemTransaction, grant: LockedGrant): Promise<void> {
+/** Removes the platforms of a grant that its user has lost since; they do not come back by themselves. */
+export async function removeLostPlatforms(tx: SystemTransaction, grant: LockedGrant): Promise<void> {
   const lost = (await platformsOf(tx, grant.id)).filter(each => !grant.platforms.some(kept => samePlatform(kept, each)))
   for (const { platformId, environment } of lost) {
     await tx.execute(sql`
@@ -147,14 +147,17 @@ async function tell(
 ): Promise<void> {
   const { type, grantId, data } = notice
   const event = { type, objectId: grantId, data: { object_type: 'OAUTH_GRANT', id: grantId, ...data }, previous: null }
-  await noteInTenants(tx, platforms, notice, event)
+  await writeTenantNotices(tx, platforms, notice, event)
 }
 
 /** The live memberships chosen by a user out of their own; null when one of the choices is not theirs. */
-export function chosenOf(memberships: readonly Membership[], choices: readonly string[]): GrantPlatform[] | null {
-  const chosen = [...new Set(choices)].map(choice => memberships.find(each => choiceOf(each) === choice))
+export function chosenPlatforms(
+  memberships: readonly Membership[],
+  choices: readonly string[],
+): GrantPlatform[] | null {
+  const chosen = [...new Set(choices)].map(choice => memberships.find(each => platformChoice(each) === choice))
   return chosen.every(each => each !== undefined) ? chosen : null
 }
 
 /** How a form names one platform in one environment. */
-export const choiceOf = ({ platformId, environment }: GrantPlatform): string => `${platformId}:${environment}`
+export const platformChoice = ({ platformId, environment }: GrantPlatform): string => `${platformId}:${environment}`

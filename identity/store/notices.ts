@@ -6,7 +6,7 @@ import { type DomainEvent, writeNotices } from '../../shared/database/outbox.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
 /** Writes the notice of a change with each of `tenants`, as they are read: rows with more than a tenant will do. */
-export async function noteInTenants(
+export async function writeTenantNotices(
   tx: SystemTransaction,
   tenants: readonly Tenant[],
   by: { readonly actorId: string | null; readonly requestId: string | null },

@@ -46,7 +46,7 @@ const isOpen = (id: string, browserSha256: string) => sql`
   r.id = ${id} and r.browser_sha256 = ${browserSha256} and r.status = 'PENDING' and r.expires_at > identity_now()`
 
 /** Whether the request waits for this browser. */
-export async function isWaiting(tx: SystemTransaction, id: string, browserSha256: string): Promise<boolean> {
+export async function isPendingRequest(tx: SystemTransaction, id: string, browserSha256: string): Promise<boolean> {
   const { rows } = await tx.execute(sql`select 1 from oauth_requests r where ${isOpen(id, browserSha256)}`)
   return rows.length > 0
 }

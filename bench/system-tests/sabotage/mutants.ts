@@ -132,7 +132,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     edits: [
       {
         file: CONSENT,
-        from: "  if (!isOwnForm(request, deps.identityUrl)) return answerRefused(request, reply, 'the form is not ours')\n",
+        from: "  if (!hasValidCsrfToken(request, deps.identityUrl)) return sendForbidden(request, reply, 'the form is not ours')\n",
         to: '',
       },
     ],
@@ -141,8 +141,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   'a form may come from another site': {
     edits: [
       {
-        file: 'identity/http/form-guard.ts',
-        from: 'if (!isOwnOrigin(request, identityOrigin) || secret === null)',
+        file: 'identity/http/csrf.ts',
+        from: 'if (!isSameOrigin(request, identityOrigin) || secret === null)',
         to: 'if (secret === null)',
       },
     ],
@@ -159,8 +159,8 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     edits: [
       {
         file: 'identity/store/grants.ts',
-        from: 'memberships.find(each => choiceOf(each) === choice)',
-        to: "memberships.find(each => choiceOf(each) === choice) ?? { platformId: choice.split(':')[0] ?? '', environment: 'LIVE' as const }",
+        from: 'memberships.find(each => platformChoice(each) === choice)',
+        to: "memberships.find(each => platformChoice(each) === choice) ?? { platformId: choice.split(':')[0] ?? '', environment: 'LIVE' as const }",
       },
     ],
     caughtBy: { file: OAUTH, tests: 'every failure of a consent' },

@@ -1,7 +1,10 @@
-// The address an answer is sent to: the client's own, with each parameter of ours once.
+// The URL of an authorization response: the client's own, with each parameter of ours once.
 
 /** `redirectUri` with these parameters; null ones are left out. */
-export function answerAddress(redirectUri: string, parameters: Readonly<Record<string, string | null>>): string {
+export function authorizationResponseUrl(
+  redirectUri: string,
+  parameters: Readonly<Record<string, string | null>>,
+): string {
   const url = new URL(redirectUri)
   for (const [name, value] of Object.entries(parameters)) if (value !== null) url.searchParams.set(name, value)
   return url.href

@@ -1,4 +1,5 @@
 // Where a person goes who has just signed in.
 
 /** To the authorization request that waits for them, by its id, or home. Never to an address out of the browser. */
-export const landingOf = (waiting: string | null): string => (waiting === null ? '/' : `/consent?request=${waiting}`)
+export const redirectAfterSignIn = (waiting: string | null): string =>
+  waiting === null ? '/' : `/consent?request=${waiting}`

@@ -6,7 +6,7 @@ import type { LockedGrant } from '../store/grants.ts'
 import { issueAccessToken } from '../tokens/issue.ts'
 import { LIFETIMES } from './decide.ts'
 
-export type TokenAnswer = {
+export type TokenResponse = {
   readonly access_token: string
   readonly token_type: 'Bearer'
   readonly expires_in: number
@@ -21,13 +21,13 @@ export type TokenContext = {
 }
 
 /** The answer for a grant: a fresh access token beside the given refresh token. */
-export async function answerFor(
+export async function tokenResponse(
   tx: SystemTransaction,
   context: TokenContext,
   grant: LockedGrant,
   refreshToken: string,
   scopes: readonly string[],
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const { rows } = await tx.execute<{ now: number }>(sql`select floor(extract(epoch from identity_now()))::int8 as now`)
   const accessToken = await issueAccessToken(context.signing, {
     issuer: context.issuer,

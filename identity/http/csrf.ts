@@ -11,7 +11,7 @@ const FIELD = 'csrf'
 const tokenOf = (secret: string): string => createHmac('sha256', secret).update('form').digest('base64url')
 
 /** The token for a form of the page being answered; gives the browser its cookie when it has none. */
-export function formToken(request: FastifyRequest, reply: FastifyReply): string {
+export function csrfToken(request: FastifyRequest, reply: FastifyReply): string {
   const known = readCookie(request, COOKIE)
   if (known !== null && /^[\w-]{43}$/.test(known)) return tokenOf(known)
   const secret = randomBytes(32).toString('base64url')
@@ -20,15 +20,15 @@ export function formToken(request: FastifyRequest, reply: FastifyReply): string 
 }
 
 /** Whether a request was sent by a page of our own origin, as the browser says. */
-export function isOwnOrigin(request: FastifyRequest, identityOrigin: string): boolean {
+export function isSameOrigin(request: FastifyRequest, identityOrigin: string): boolean {
   const site = request.headers['sec-fetch-site']
   return site === undefined ? request.headers.origin === identityOrigin : site === 'same-origin'
 }
 
 /** Whether a POST came from one of our own forms in this browser (security section 3, CSRF). */
-export function isOwnForm(request: FastifyRequest, identityOrigin: string): boolean {
+export function hasValidCsrfToken(request: FastifyRequest, identityOrigin: string): boolean {
   const secret = readCookie(request, COOKIE)
-  if (!isOwnOrigin(request, identityOrigin) || secret === null) return false
+  if (!isSameOrigin(request, identityOrigin) || secret === null) return false
   const body = request.body
   const given = typeof body === 'object' && body !== null && FIELD in body ? body[FIELD] : null
   if (typeof given !== 'string') return false
@@ -38,5 +38,5 @@ export function isOwnForm(request: FastifyRequest, identityOrigin: string): bool
 }
 
 /** The refusal of a form that is not one of ours. */
-export const notOurForm = (): AppError =>
+export const invalidCsrfToken = (): AppError =>
   new AppError('USER_NOT_ALLOWED', 'This form was not sent from its own page; open the page again and retry.')

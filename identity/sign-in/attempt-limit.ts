@@ -1,9 +1,9 @@
 // How often a password may be tried for one account, as a pure function of when it was tried lately (security section 3).
 
-/** Seconds. Tries older than this are forgotten. */
-export const TRIES_WINDOW = 15 * 60
+/** Attempts older than this are forgotten. */
+export const ATTEMPTS_WINDOW_SECONDS = 15 * 60
 /** In any window. */
-export const TRIES_MAX = 10
+export const ATTEMPTS_MAX = 10
 /** The first few cost nothing: people mistype. From then on each wait is twice the one before. */
 const FREE_TRIES = 3
 
@@ -12,12 +12,12 @@ const FREE_TRIES = 3
  * longest is a window, and a try that was refused does not count, so that no one can be kept out by another's guessing
  * for longer than that guessing takes to be forgotten.
  */
-export function waitForTry(secondsAgo: readonly number[]): number {
-  const recent = secondsAgo.filter(ago => ago < TRIES_WINDOW).toSorted((a, b) => a - b)
+export function secondsToNextAttempt(secondsAgo: readonly number[]): number {
+  const recent = secondsAgo.filter(ago => ago < ATTEMPTS_WINDOW_SECONDS).toSorted((a, b) => a - b)
   const [last] = recent
   if (last === undefined) return 0
   const delay = recent.length <= FREE_TRIES ? 0 : 2 ** (recent.length - FREE_TRIES - 1)
-  const tenthLast = recent[TRIES_MAX - 1]
-  const untilRoom = tenthLast === undefined ? 0 : TRIES_WINDOW - tenthLast
+  const tenthLast = recent[ATTEMPTS_MAX - 1]
+  const untilRoom = tenthLast === undefined ? 0 : ATTEMPTS_WINDOW_SECONDS - tenthLast
   return Math.max(0, delay - last, untilRoom)
 }

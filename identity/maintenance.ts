@@ -6,22 +6,22 @@ import type { Keystore } from './keys/keystore.ts'
 import { removeOldLinks } from './mail/one-time-links.ts'
 import { removeOldMails } from './mail/outbox.ts'
 import { removeOldChallenges } from './second-factor/passkeys.ts'
-import { removeOldPending } from './second-factor/pending.ts'
-import { removeOldTries } from './sign-in/tries.ts'
+import { removeOldPendingSignIns } from './second-factor/pending-sign-in.ts'
+import { removeOldAttempts } from './sign-in/attempts.ts'
 import { removeUnusedClients } from './store/clients.ts'
 import { removeOldRequests } from './store/requests.ts'
 
 const TURN_MS = 10 * 60_000
 
 /** One turn of it. Safe on any number of processes. */
-export async function upkeep(database: Database, keystore: Keystore): Promise<void> {
+export async function runMaintenance(database: Database, keystore: Keystore): Promise<void> {
   await keystore.rotate()
   await asSystem(database, 'identity', async tx => {
     await removeOldRequests(tx)
     await removeUnusedClients(tx)
-    await removeOldPending(tx)
+    await removeOldPendingSignIns(tx)
     await removeOldChallenges(tx)
-    await removeOldTries(tx)
+    await removeOldAttempts(tx)
     await removeOldLinks(tx)
     await removeOldMails(tx)
     await tx.execute(sql`delete from sessions where expires_at < identity_now() - interval '30 days'`)
@@ -29,12 +29,12 @@ export async function upkeep(database: Database, keystore: Keystore): Promise<vo
 }
 
 /** A turn now and then, until stopped. A turn that fails is logged, and the next one tries again. */
-export function startUpkeep(deps: { database: Database; keystore: Keystore; logger: Logger }): {
+export function startMaintenance(deps: { database: Database; keystore: Keystore; logger: Logger }): {
   stop(): Promise<void>
 } {
   let running: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
-    running = upkeep(deps.database, deps.keystore).catch((error: unknown) => {
+    running = runMaintenance(deps.database, deps.keystore).catch((error: unknown) => {
       deps.logger.warn({ err: error }, 'upkeep of the identity host failed; trying again later')
     })
   }, TURN_MS)

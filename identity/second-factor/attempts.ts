@@ -9,11 +9,11 @@ const FIRST_WAIT_SECONDS = 30
 const LONGEST_WAIT_SECONDS = 3_600
 
 /**
- * Counts a try as wrong until `forgetTries` says otherwise, and gives null, or the seconds to wait before the next when there
+ * Counts an attempt as wrong until `clearAttempts` says otherwise, and gives null, or the seconds to wait before the next when there
  * were too many. From the fifth wrong one in a row each wait is twice the one before, up to an hour: someone who knows a password
  * gets some 24 guesses a day at a code of a million. Nobody is locked out for good.
  */
-export async function takeTry(tx: SystemTransaction, userId: string): Promise<number | null> {
+export async function countAttempt(tx: SystemTransaction, userId: string): Promise<number | null> {
   const { rows } = await tx.execute(sql`
     insert into proof_tries as t (user_id, wrong) values (${userId}, 1)
     on conflict (user_id) do update set wrong = t.wrong + 1, blocked_until = case when t.wrong + 1 >= ${FREE_TRIES}::integer
@@ -27,7 +27,7 @@ export async function takeTry(tx: SystemTransaction, userId: string): Promise<nu
   return Math.max(1, waits.rows[0]?.seconds ?? 1)
 }
 
-/** The last try was right: the next mistake is the first again. */
-export const forgetTries = async (tx: SystemTransaction, userId: string): Promise<void> => {
+/** The last attempt was right: the next mistake is the first again. */
+export const clearAttempts = async (tx: SystemTransaction, userId: string): Promise<void> => {
   await tx.execute(sql`delete from proof_tries where user_id = ${userId}`)
 }

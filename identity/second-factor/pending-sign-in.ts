@@ -10,7 +10,7 @@ const COOKIE = 'second'
 const TOKEN = /^[\w-]{43}$/
 const SECONDS = 300
 
-export type Pending = {
+export type PendingSignIn = {
   /** What passkey challenges are made for, and the row's own name. */
   readonly id: string
   readonly userId: string
@@ -18,7 +18,7 @@ export type Pending = {
 }
 
 /** Starts one and gives the token for the browser, which is nowhere else. */
-export async function startPending(
+export async function startPendingSignIn(
   tx: SystemTransaction,
   { userId, waiting }: { readonly userId: string; readonly waiting: string | null },
 ): Promise<string> {
@@ -30,7 +30,7 @@ export async function startPending(
 }
 
 /** That of this browser, locked until the transaction ends; null when there is none, it is over, or its user is not ACTIVE. */
-export async function findPending(tx: SystemTransaction, request: FastifyRequest): Promise<Pending | null> {
+export async function lockPendingSignIn(tx: SystemTransaction, request: FastifyRequest): Promise<PendingSignIn | null> {
   const token = readCookie(request, COOKIE)
   if (token === null || !TOKEN.test(token)) return null
   const id = sha256Of(token)
@@ -42,17 +42,17 @@ export async function findPending(tx: SystemTransaction, request: FastifyRequest
 }
 
 /** It led to a session, and to no second one. */
-export const endPending = async (tx: SystemTransaction, id: string): Promise<void> => {
+export const removePendingSignIn = async (tx: SystemTransaction, id: string): Promise<void> => {
   await tx.execute(sql`delete from pending_sign_ins where token_sha256 = ${id}`)
 }
 
-/** Hands the browser its half of it. */
-export const rememberPending = (reply: FastifyReply, token: string): void => setCookie(reply, COOKIE, token, SECONDS)
+/** Gives the browser the cookie with its half of it. */
+export const setPendingCookie = (reply: FastifyReply, token: string): void => setCookie(reply, COOKIE, token, SECONDS)
 
 /** Makes the browser forget it. */
-export const forgetPending = (reply: FastifyReply): void => clearCookie(reply, COOKIE)
+export const clearPendingCookie = (reply: FastifyReply): void => clearCookie(reply, COOKIE)
 
 /** Forgets those that nobody finished. */
-export const removeOldPending = async (tx: SystemTransaction): Promise<void> => {
+export const removeOldPendingSignIns = async (tx: SystemTransaction): Promise<void> => {
   await tx.execute(sql`delete from pending_sign_ins where expires_at < identity_now()`)
 }
