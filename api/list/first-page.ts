@@ -3,7 +3,7 @@
 import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../shared/database/database.ts'
-import { preparedQuery } from '../../shared/database/prepared.ts'
+import { preparedQuery } from '../../shared/database/statements/prepared.ts'
 import type { Transaction } from '../../shared/database/transaction.ts'
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../http/pagination.ts'
 import { fieldsById, fieldsWhere, noteFields } from '../resource/custom-fields/values.ts'

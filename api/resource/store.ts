@@ -1,9 +1,9 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
 import { and, eq, getTableName, type Placeholder, type SQL, sql } from 'drizzle-orm'
-import { anyOf } from '../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
-import { keepingPlans } from '../../shared/database/kept-plans.ts'
-import { preparedQuery } from '../../shared/database/prepared.ts'
+import { anyOf } from '../../shared/database/statements/any-of.ts'
+import { withNamedStatements } from '../../shared/database/statements/named-statements.ts'
+import { preparedQuery } from '../../shared/database/statements/prepared.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
 import { formatInstant } from '../../shared/time.ts'
@@ -156,7 +156,7 @@ export async function insertRow<R extends StoredRow>(
 ): Promise<R> {
   const now = formatInstant(uow.now)
   // To read forty columns costs the server more than to insert them.
-  const rows = await keepingPlans(uow)
+  const rows = await withNamedStatements(uow)
     .tx.insert(resource.table)
     .values({
       ...values,

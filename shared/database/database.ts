@@ -7,7 +7,7 @@ import type { Instant } from '../time.ts'
 import { type Database, onClient, openPool, type PoolOptions, poolOf } from './connection/pool.ts'
 import { refuseUnsafeLogin } from './connection/safe-login.ts'
 import { isUnavailable, mapDriverError } from './driver-errors.ts'
-import { readTogether } from './read-together.ts'
+import { readTogether } from './statements/read-together.ts'
 import {
   BEGIN_SNAPSHOT,
   runAlone,

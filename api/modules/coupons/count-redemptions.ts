@@ -1,7 +1,7 @@
 // How often coupons and promotion codes were redeemed.
 import { and, count } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { couponRedemptions } from './table.ts'

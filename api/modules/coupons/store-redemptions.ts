@@ -1,7 +1,7 @@
 // Redemptions as they are stored: one for each coupon of a subscription.
 import { and, eq } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { type Id, idOf, idsOf, newId } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'

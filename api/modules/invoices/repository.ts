@@ -1,7 +1,7 @@
 // Every query of invoices and their counters. Writes take the tenant's unit of work.
 import { and, asc, eq, getTableColumns, sql } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { type Id, idsOf } from '../../../shared/ids.ts'
 import { formatInstant } from '../../../shared/time.ts'

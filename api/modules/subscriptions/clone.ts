@@ -1,7 +1,7 @@
 // A new subscription with the words of another, and its schedules.
 import { and, eq } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { idOf, idsOf } from '../../../shared/ids.ts'
 import { createResource } from '../../resource/commands.ts'
 import { customFields } from '../../resource/custom-fields/table.ts'

@@ -1,8 +1,8 @@
 // Lists and searches by custom fields, as conditions of a query.
 import { and, eq, inArray, type SQL } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { inThisTenant } from '../tenant-condition.ts'
 import { canonicalValue } from './canonical-value.ts'

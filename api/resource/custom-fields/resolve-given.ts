@@ -1,7 +1,7 @@
 // What a body says of custom fields: which fields it names, and their values in the form in which they are stored.
 import { and, eq, or } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { Uow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idsOf } from '../../../shared/ids.ts'
 import { inThisTenant } from '../tenant-condition.ts'

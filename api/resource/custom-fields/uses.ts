@@ -1,8 +1,8 @@
 // What names a custom field by its reference, such as the prefix of invoice numbers: while it does, the field keeps its reference and
 // is not deleted (contract: Tax and invoices).
 import { and, eq, inArray } from 'drizzle-orm'
-import { anyOf } from '../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
+import { anyOf } from '../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { inThisTenant } from '../tenant-condition.ts'
 import type { ResourceWithCustomFields } from './schema.ts'

@@ -1,7 +1,7 @@
 // The values of custom fields that a resource has: read for its view, and saved with it.
 import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../shared/database/database.ts'
-import { preparedQuery } from '../../../shared/database/prepared.ts'
+import { preparedQuery } from '../../../shared/database/statements/prepared.ts'
 import type { Transaction } from '../../../shared/database/transaction.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idOf } from '../../../shared/ids.ts'

@@ -1,8 +1,8 @@
 // Reads what an evaluation of what is used needs, for many subscriptions at once: no query is one subscription's.
 
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'

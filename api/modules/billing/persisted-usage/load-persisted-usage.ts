@@ -1,7 +1,7 @@
 // The persisted states of a subscription's prices; billing counts on from them.
 import { and, asc, desc } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

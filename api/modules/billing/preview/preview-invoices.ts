@@ -2,7 +2,7 @@
 
 import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
-import { keepingPlans } from '../../../../shared/database/kept-plans.ts'
+import { withNamedStatements } from '../../../../shared/database/statements/named-statements.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
@@ -64,7 +64,7 @@ export async function previewInvoices(
   request: SubscriptionPreview,
 ): Promise<Preview> {
   const { pricing_plan_subscription_id: id } = request
-  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(keepingPlans(uow), id))
+  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(withNamedStatements(uow), id))
   const { inputs } = state
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'

@@ -1,6 +1,6 @@
 // By which payment acceptors the invoices of subscriptions can be paid.
 import { and } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import type { ChosenAcceptors } from '../../invoices/settlement/chosen-acceptors.ts'

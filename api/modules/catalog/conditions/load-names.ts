@@ -1,7 +1,7 @@
 // What conditions name, as it is now: the properties with the references events carry, and the values of variables.
 import { and, asc } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import type { UsageProperty } from '../../../../shared/usage/condition.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

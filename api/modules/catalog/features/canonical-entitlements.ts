@@ -1,7 +1,7 @@
 // Entitlements in the form they are stored and shown in: the feature by both of its names, and the value its type names.
 import { and, or } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { notFound } from '../../../resource/store.ts'

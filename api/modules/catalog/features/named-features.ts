@@ -1,7 +1,7 @@
 // Features in the form in which a product names them: by id and by reference.
 import { and, or } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { notFound } from '../../../resource/store.ts'

@@ -1,7 +1,7 @@
 // The values of a variable, page by page, and whole for those who bill by them.
 import { and, asc, eq, isNull, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { readSlice } from '../../../list/keyset.ts'
 import type { Slice, Sliced } from '../../../list/slice.ts'

@@ -1,7 +1,7 @@
 // The pricing groups of versions, and whether each can be selected from.
 import { and, asc } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { SELECTION } from './schema.ts'

@@ -2,8 +2,8 @@
 // Change-plan rules).
 import { and, arrayOverlaps, asc, ne } from 'drizzle-orm'
 import Type from 'typebox'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define-resource.ts'

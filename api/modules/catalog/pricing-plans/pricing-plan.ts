@@ -1,7 +1,7 @@
 // Pricing plans: what a customer subscribes to. Their prices are in versions, of which the live ones never change.
 import { and, asc, inArray } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { defineResource, field, type Row } from '../../../resource/define-resource.ts'

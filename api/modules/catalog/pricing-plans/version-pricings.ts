@@ -1,8 +1,8 @@
 // The pricings and pricing groups of a version as part of what is shown of it.
 import { createHash } from 'node:crypto'
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { base62, idsOf } from '../../../../shared/ids.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

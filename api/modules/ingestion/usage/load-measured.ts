@@ -1,8 +1,8 @@
 // What a question of usage names, found in the catalog: calculations, the properties it is split by, and conditions.
 import { and, asc, eq } from 'drizzle-orm'
 import type { Static } from 'typebox'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'

@@ -1,7 +1,7 @@
 // Every query of added lines, and of what they sell.
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'

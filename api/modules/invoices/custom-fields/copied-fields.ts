@@ -1,8 +1,8 @@
 // Copied custom fields on an invoice: those of its parties, its subscription and what it sells that have
 // `copy_value_to_invoice`.
 import { and, asc, eq, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import type { ResourceWithCustomFields } from '../../../resource/custom-fields/schema.ts'
 import { customFields as f, customFieldValues as v } from '../../../resource/custom-fields/table.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

@@ -2,8 +2,8 @@
 // equal.
 import { and } from 'drizzle-orm'
 import { taxCurrencies } from '../../../../shared/billing/tax/tax-currencies.ts'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { type Instant, instantOf } from '../../../../shared/time.ts'

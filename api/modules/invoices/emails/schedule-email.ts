@@ -1,7 +1,7 @@
 // Schedules that a FINAL invoice is sent by e-mail. The event queues the job, so the two commit together.
 import { and, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, newId } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'

@@ -1,7 +1,7 @@
 // Every query of invoice lines.
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/rows/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

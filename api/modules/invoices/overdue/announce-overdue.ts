@@ -1,8 +1,8 @@
 // INVOICE.OVERDUE: emitted once per invoice, when its due date has passed and part of it is open. The same transaction
 // records that it was emitted, so crashes and concurrent runs never emit it twice.
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'

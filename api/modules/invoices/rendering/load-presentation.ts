@@ -1,8 +1,8 @@
 // Reads what the documents of an invoice show besides it. Logo and colour are those of the time when it became FINAL;
 // how to pay and the names of units are current, because they are not part of what was issued.
 import { and } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { productItems } from '../../catalog/products/table.ts'

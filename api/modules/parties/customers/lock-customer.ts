@@ -1,7 +1,7 @@
 // Row locks on customers, so that what decides about their usage stays as it is until commit.
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { customers } from './table.ts'

@@ -1,7 +1,7 @@
 // What billing keeps on a subscription: its lock, and when to look at it next.
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'

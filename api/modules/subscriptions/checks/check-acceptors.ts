@@ -1,8 +1,8 @@
 // By which payment acceptors the invoices of a subscription can be paid.
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, ne } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf, idsOf } from '../../../../shared/ids.ts'
 import { findOne, getOne } from '../../../resource/store.ts'

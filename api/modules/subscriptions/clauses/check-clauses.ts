@@ -1,7 +1,7 @@
 // Whether the discounts, markups and commitments of a schedule can be given as they are.
 import { and, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { decimal, HUNDRED, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'

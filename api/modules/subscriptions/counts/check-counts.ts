@@ -1,8 +1,8 @@
 // Whether the seats and units of a schedule can be given as they are.
 import { and, eq } from 'drizzle-orm'
 import { defaultUnitsFault } from '../../../../shared/billing/charging/units.ts'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { decimal, isPlainDecimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'

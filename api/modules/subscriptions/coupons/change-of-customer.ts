@@ -1,7 +1,7 @@
 // A DRAFT subscription that gets another customer: its promotion codes are judged for that one, who then has redeemed its coupons.
 import { and, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { afterSave, beforeSave } from '../../../resource/rules.ts'

@@ -1,7 +1,7 @@
 // The coupons of schedules as they are shown: each by itself, and their discounts together.
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

@@ -1,7 +1,7 @@
 // The coupons that a schedule names, judged when it takes them on (semantics 2): what it has already is not judged again.
 import { and, asc, eq } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'

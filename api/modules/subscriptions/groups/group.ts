@@ -1,8 +1,8 @@
 // Groups of subscriptions, for reports and selectors. Each subscription names its group, and is in one at most (semantics 4.1).
 import { and, asc } from 'drizzle-orm'
 import Type from 'typebox'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { idsOf } from '../../../../shared/ids.ts'

@@ -1,7 +1,7 @@
 // What subscriptions show besides their own columns.
 import { and, asc, eq, or } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { Resource, Row, StoredRow } from '../../../resource/define-resource.ts'
 import { extensionsOf } from '../../../resource/rules.ts'

@@ -1,8 +1,8 @@
 // The accounts of the grants of wallets, as they are now.
 import { and, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Decimal, decimal, sum } from '../../../../shared/decimal.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'

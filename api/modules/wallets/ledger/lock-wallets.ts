@@ -1,8 +1,8 @@
 // Code that posts entries of a wallet locks the row of the wallet first, so that what it read is still true when it
 // posts.
 import { and, asc } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Wallet, wallets } from '../table.ts'

@@ -1,8 +1,8 @@
 // Reserves for many uses in one statement of the database, which decides them in their order and writes what is granted
 // (migration 20261123T0220).
 import { and } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import { type Database, inTenant, readTenant, SERVICE, stateInTenant } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Failpoints } from '../../../../shared/failpoint.ts'

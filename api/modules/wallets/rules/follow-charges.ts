@@ -3,8 +3,8 @@
 // transaction that saves the invoice, which holds its subscription, so two workers never grant twice; a unique index
 // refuses it as well.
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'

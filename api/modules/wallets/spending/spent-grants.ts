@@ -1,8 +1,8 @@
 // What invoices spent of each grant, and what an invoice that replaces one of them can spend again.
 import { and, eq, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'

@@ -2,8 +2,8 @@
 // yet expired in the time that it bills (semantics 6: a reservation made before expiry holds).
 import { and, eq, gt, or, sql } from 'drizzle-orm'
 import type { SpendableGrant } from '../../../../shared/billing/wallets/spending-order.ts'
-import { anyOf } from '../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'

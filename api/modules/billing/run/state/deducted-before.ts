@@ -1,8 +1,8 @@
 // What other invoices of a subscription deducted by discounts of an amount, so that each is deducted once for a period.
 import { and, asc, eq } from 'drizzle-orm'
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { at } from '../../../../../shared/time.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { invoiceLines } from '../../../invoices/lines/table.ts'

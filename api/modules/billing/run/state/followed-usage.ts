@@ -1,6 +1,5 @@
 // Up to which positions of the log usage was followed, and which subscriptions become due because theirs was touched.
 import { and, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import {
   type Database,
   inTenant,
@@ -9,6 +8,7 @@ import {
   SERVICE,
   type Uow,
 } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'

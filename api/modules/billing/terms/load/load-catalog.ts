@@ -2,8 +2,8 @@
 // of them share a plan, so the catalog of one set of plan versions is built once and is one object for all.
 import { and, asc, eq } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { TenantTable } from '../../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'

@@ -1,7 +1,7 @@
 // The names of the customers whose events may be on an invoice, where its lines show each customer's part.
 import { and, asc } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import type { NamedCustomer } from '../../../invoices/document/parties.ts'

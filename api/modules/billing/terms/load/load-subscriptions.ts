@@ -1,7 +1,7 @@
 // The subscriptions and schedules that invoices are computed from: the columns an invoice depends on, and nothing else.
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'

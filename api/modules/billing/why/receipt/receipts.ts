@@ -2,8 +2,8 @@
 // billing run, so that they do not slow it down. Log positions and pinned inputs decide which events are in a receipt,
 // so it is the same whenever it is made.
 import { and, eq, sql } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import { type Database, inTenant, readTenant, SERVICE } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { type Id, idsOf } from '../../../../../shared/ids.ts'

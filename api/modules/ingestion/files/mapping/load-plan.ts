@@ -1,7 +1,7 @@
 // What a file is read by, from what the tenant has saved: its meter or its settings, and the customers they name.
 import { and, or } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { findOne, getOne } from '../../../../resource/store.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'

@@ -1,7 +1,7 @@
 // Reads what the tax engine said about the parties of invoices.
 import { and, asc, gte } from 'drizzle-orm'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'

@@ -1,8 +1,8 @@
 // Whether what invoices ask a tax engine is answered by now, whatever was known when they were last computed.
 import { and } from 'drizzle-orm'
 import { localDateOf } from '../../../../../shared/billing/local-days.ts'
-import { anyOf } from '../../../../../shared/database/any-of.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { zoneNamed } from '../../document/invoice-dates.ts'
 import { isAnswered } from '../../document/tax/engine-question.ts'

@@ -1,11 +1,11 @@
 // What is asked together is answered from one moment of one tenant, and a fault spoils nothing that comes after it.
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../process/logger.ts'
-import { openTestDatabase } from '../testing/database-logins.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
-import { systemClock } from '../time.ts'
-import { type Database, inTenant, type ReadUow, readTenant, readTenantAtOnce, SERVICE } from './database.ts'
+import { silentLogger } from '../../process/logger.ts'
+import { openTestDatabase } from '../../testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts'
+import { systemClock } from '../../time.ts'
+import { type Database, inTenant, type ReadUow, readTenant, readTenantAtOnce, SERVICE } from '../database.ts'
 import { preparedQuery } from './prepared.ts'
 
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const

@@ -1,12 +1,12 @@
 // A read whose plans are kept gives the same answers as any other read, and prepares each of its statements once.
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../process/logger.ts'
-import { openTestDatabase } from '../testing/database-logins.ts'
-import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
-import { systemClock } from '../time.ts'
-import { type Database, type ReadUow, readTenant } from './database.ts'
-import { keepingPlans } from './kept-plans.ts'
+import { silentLogger } from '../../process/logger.ts'
+import { openTestDatabase } from '../../testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts'
+import { systemClock } from '../../time.ts'
+import { type Database, type ReadUow, readTenant } from '../database.ts'
+import { withNamedStatements } from './named-statements.ts'
 
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
 
@@ -34,7 +34,7 @@ const ask = async ({ tx }: ReadUow, value: number) => {
 test('each tenant and value is answered for itself, however often the question was asked', async () => {
   for (let value = 0; value < 8; value += 1) {
     const platform = `plat_${value}`
-    const answer = readTenant(database, tenant(platform), uow => ask(keepingPlans(uow), value))
+    const answer = readTenant(database, tenant(platform), uow => ask(withNamedStatements(uow), value))
     expect(await answer).toEqual({ next: value + 1, platform })
   }
   const { rows } = await readTenant(database, tenant('plat_a'), ({ tx }) =>
@@ -49,7 +49,7 @@ test('each tenant and value is answered for itself, however often the question w
 test('a query that fails throws as any other does, and can be sent again', async () => {
   const divide = (by: number) =>
     readTenant(database, tenant('plat_a'), async uow => {
-      const { rows } = await keepingPlans(uow).tx.execute(sql`select 6 / ${by}::int as part`)
+      const { rows } = await withNamedStatements(uow).tx.execute(sql`select 6 / ${by}::int as part`)
       return rows[0]
     })
   await expect(divide(0)).rejects.toMatchObject({ cause: { code: '22012' } })

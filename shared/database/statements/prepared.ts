@@ -1,6 +1,6 @@
 // Questions that are asked all the time, written down once for each connection: neither this process nor the server reads their text
 // again. Only for those that name one row by its key, which no plan could answer better for one value than for another.
-import type { Transaction } from './transaction.ts'
+import type { Transaction } from '../transaction.ts'
 
 type Runnable<Values, Row> = { execute(values: Values): Promise<Row[]> }
 

@@ -2,32 +2,32 @@
 // times what it costs to answer them: so each is prepared under a name, and a connection that has asked it before keeps its plan.
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import type { ReadUow } from './database.ts'
-import { sendTogether, type Transaction } from './transaction.ts'
+import type { ReadUow } from '../database.ts'
+import { sendTogether, type Transaction } from '../transaction.ts'
 
 /** How many questions are named in a process: each connection holds the plans of those that it was asked. */
 const NAMED_MAX = 200
 const names = new Map<string, string>()
 
-type Asked = { readonly text: string; readonly name?: string }
-type Asking = { query(asked: Asked, values?: readonly unknown[]): unknown }
+type NamedQuery = { readonly text: string; readonly name?: string }
+type Queryable = { query(asked: NamedQuery, values?: readonly unknown[]): unknown }
 
-const keeping = new WeakMap<Transaction, Transaction>()
+const wrapped = new WeakMap<Transaction, Transaction>()
 
 /**
- * The same unit of work, whose plans are kept. For questions with keys alone: a plan that is kept does not know the values. One whose
+ * The same unit of work, with its queries prepared under names. For questions with keys alone: a plan that is kept does not know the values. One whose
  * text depends on how many values there are is another question for each number of them, so this is for the reading of one thing.
  */
-export function keepingPlans<Work extends ReadUow>(uow: Work): Work {
-  const known = keeping.get(uow.tx)
+export function withNamedStatements<Work extends ReadUow>(uow: Work): Work {
+  const known = wrapped.get(uow.tx)
   const tx = known ?? namingOn(uow.tx)
-  if (!known) keeping.set(uow.tx, tx)
+  if (!known) wrapped.set(uow.tx, tx)
   return { ...uow, tx }
 }
 
 function namingOn(tx: Transaction): Transaction {
-  const { $client: client } = tx as Transaction & { readonly $client: Asking }
-  const naming: Asking = {
+  const { $client: client } = tx as Transaction & { readonly $client: Queryable }
+  const naming: Queryable = {
     query: (asked, values) => {
       sendTogether(client as unknown as pg.PoolClient)
       const name = asked.name ?? (values?.length ? nameOf(asked.text) : undefined)

@@ -3,8 +3,8 @@
 // is asked once for each connection.
 import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
-import type { Tenant } from '../tenant.ts'
-import { BEGIN_SNAPSHOT, type Transaction, takeEnd } from './transaction.ts'
+import type { Tenant } from '../../tenant.ts'
+import { BEGIN_SNAPSHOT, type Transaction, takeEnd } from '../transaction.ts'
 
 type Parse = (text: string) => unknown
 type Field = { readonly name: string; readonly dataTypeID: number }
