@@ -19,7 +19,7 @@ import { validatorCompiler } from './body/validation.ts'
 import { isDryRun } from './dry-run.ts'
 import { handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
 import { httpManners } from './manners.ts'
-import { noteMethods } from './methods.ts'
+import { recordMethods } from './methods.ts'
 
 const BODY_BYTES_MAX = 1_048_576
 const REQUEST_TIMEOUT_MS = 30_000
@@ -98,7 +98,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
   app.setValidatorCompiler(validatorCompiler as never)
   app.setSerializerCompiler(serializerCompiler as never)
   app.setErrorHandler(handleError)
-  app.setNotFoundHandler(notFoundHandler(noteMethods(app)))
+  app.setNotFoundHandler(notFoundHandler(recordMethods(app)))
   readBodies(app)
   // Clients compare the type byte for byte, so it carries no charset (semantics 9.1).
   app.addHook('onSend', (_request, reply, payload, done) => {

@@ -8,8 +8,8 @@ export type Methods = {
 
 const ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Notes every route that is declared from now on. */
-export function noteMethods(app: FastifyInstance): Methods {
+/** Records every route that is declared from now on. */
+export function recordMethods(app: FastifyInstance): Methods {
   const methodsByUrl = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     const methods = methodsByUrl.get(url) ?? new Set()

@@ -6,7 +6,7 @@ import type { ReadUow } from '../../shared/database/database.ts'
 import { preparedQuery } from '../../shared/database/statements/prepared.ts'
 import type { Transaction } from '../../shared/database/transaction.ts'
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../http/pagination.ts'
-import { fieldsById, fieldsWhere, noteFields } from '../resource/custom-fields/values.ts'
+import { cacheFields, fieldsById, fieldsWhere } from '../resource/custom-fields/values.ts'
 import { inPlaceholders } from '../resource/tenant-condition.ts'
 import { COUNTED_MAX, orderBy } from './keyset.ts'
 import type { ListOrder, ListQuery, ListTable } from './list-spec.ts'
@@ -46,7 +46,7 @@ export async function readFirstPage<R extends { readonly id: string }>(uow: Read
   const rows = found as unknown as R[]
   if (of.withFields) {
     const fields = fieldsById(fieldRows)
-    for (const row of rows) noteFields(row, fields.get(row.id) ?? [])
+    for (const row of rows) cacheFields(row, fields.get(row.id) ?? [])
   }
   const total = Number(counted?.total ?? 0)
   return { rows, more: total > of.limit, total }

@@ -7,7 +7,7 @@ import { checkChange, checkFirstStatus, checkReferences, checkTransition } from 
 import { type FieldActions, withFieldActions } from './changes/field-actions.ts'
 import { changedColumns, mergePatch, withoutNulls } from './changes/merge-patch.ts'
 import type { GivenCustomField } from './custom-fields/schema.ts'
-import { type GivenFields, noteFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
+import { cacheFields, type GivenFields, planValues, saveValues, type ValueChange } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRow } from './define-resource.ts'
 import { memberOf, statusOf } from './rows/row-members.ts'
 import { followSave, guardDelete, guardSave } from './rules.ts'
@@ -50,7 +50,7 @@ export async function saveNew<R extends StoredRow>(
   await guardSave(uow, resource, rowOf(resource, values), null)
   const row = await insertRow<R>(uow, resource, withoutNulls(values), id)
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
-  else noteFields(row, [])
+  else cacheFields(row, [])
   await resource.afterSave?.(uow, row, null)
   await followSave(uow, resource, row, null)
   await emit(uow, {

@@ -4,10 +4,16 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { RESOURCES } from '../../api/modules/modules.ts'
 
-/** Words that were once used here in a sense of their own. */
-const COINED = new Set(['told', 'tell', 'tells', 'ask', 'asks', 'asked', 'look', 'looked', 'unheard', 'tellable'])
-/** `looksLikeId` says what it says. */
-const IDIOMS = new Set(['looksLikeId'])
+/**
+ * Words that were once used here in a sense of their own, for what the field has a term: a row that is held is locked, what is kept
+ * is a snapshot, a cache or saved, a try is an attempt, what was touched has changed, and the familiar is in a cache.
+ */
+const COINED = new Set([
+  ...['told', 'tell', 'tells', 'ask', 'asks', 'asked', 'asking', 'look', 'looked', 'unheard', 'tellable'],
+  ...['hold', 'holds', 'held', 'kept', 'tries', 'touched', 'familiar', 'remembered', 'witness'],
+])
+/** `looksLikeId` says what it says, and an invoice is on hold in every billing system. */
+const IDIOMS = new Set(['looksLikeId', 'on_hold', 'init_invoice_on_hold'])
 
 const wordsOf = (name: string): string[] =>
   name
@@ -82,6 +88,9 @@ test('the glossary has every resource that a tenant makes for billing, or the re
 
 test.each([
   ['tellState', true],
+  ['holdCustomer', true],
+  ['loadKept', true],
+  ['lockCustomer', false],
   ['STATE_TOLD', true],
   ['lookup', false],
   ['taskList', false],

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { KEPT_ALIVE_SECONDS } from '../../ingest/http/server.ts'
+import { KEEP_ALIVE_SECONDS } from '../../ingest/http/server.ts'
 import { type GatewayRig, startGatewayRig } from '../../ingest/testing/gateway-rig.ts'
 import { freePort } from '../services/child.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
@@ -215,7 +215,7 @@ test('each proxy lets go of an idle connection before the gateway closes it', ()
   const seconds = [/keepalive_timeout (\d+)s;/, /keepalive (\d+)s\n/, /timeout http-request (\d+)s\n/].map(setting =>
     Number(setting.exec(page)?.[1]),
   )
-  for (const each of seconds) expect(each).toBeLessThan(KEPT_ALIVE_SECONDS - STEP_SECONDS)
+  for (const each of seconds) expect(each).toBeLessThan(KEEP_ALIVE_SECONDS - STEP_SECONDS)
 })
 
 test('every unit of the page starts a module that is there, and systemd takes it where it is installed', () => {

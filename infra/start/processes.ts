@@ -1,6 +1,6 @@
 // Millrace's own processes as units of the supervisor.
 import { join } from 'node:path'
-import { HOLD_SECRETS } from '../../shared/config/config.ts'
+import { SECRET_SETTINGS } from '../../shared/config/config.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
 import { type Child, startChild, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
@@ -92,7 +92,7 @@ function secretsOf(
 /** What this start was given, without the secrets among it. */
 function inherited(): NodeJS.ProcessEnv {
   const given = Object.entries(process.env)
-  return Object.fromEntries(given.filter(([name]) => !HOLD_SECRETS.has(name) && !ADDRESSES.has(name)))
+  return Object.fromEntries(given.filter(([name]) => !SECRET_SETTINGS.has(name) && !ADDRESSES.has(name)))
 }
 
 /** They carry a password where the service asks for one. */

@@ -22,7 +22,7 @@ export type Server = {
 /** A head that cannot be read gets no answer from uWebSockets, so nobody waits longer than this for one. */
 const HEAD_SECONDS_MAX = 10
 /** Proxies must let go of an idle connection sooner: see the samples of docs/deploying.md. */
-export const KEPT_ALIVE_SECONDS = 30
+export const KEEP_ALIVE_SECONDS = 30
 const STOP_TIMEOUT_MS = 10_000
 const STOP_POLL_MS = 20
 
@@ -60,7 +60,7 @@ export function limitIdleTime(
   logger: Pick<Logger, 'warn'>,
 ): void {
   app.setIdleTimeout?.(HEAD_SECONDS_MAX)
-  app.setResponseTimeout?.(KEPT_ALIVE_SECONDS)
+  app.setResponseTimeout?.(KEEP_ALIVE_SECONDS)
   if (app.setIdleTimeout && app.setResponseTimeout) return
   logger.warn(
     {},

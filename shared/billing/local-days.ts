@@ -2,7 +2,7 @@
 // is one day (semantics 0.3).
 import { Temporal } from 'temporal-polyfill'
 import { type Instant, type Interval, instantOf } from '../time.ts'
-import { KEPT_MAX, remembered } from './remembered.ts'
+import { CACHE_MAX, memoized } from './memoized.ts'
 
 declare const zoneBrand: unique symbol
 declare const dateBrand: unique symbol
@@ -19,7 +19,7 @@ export function zoneOf(text: string): Zone | null {
   const known = zones.get(text)
   if (known !== undefined) return known
   const zone = findZone(text)
-  if (zone !== null && zones.size < KEPT_MAX) zones.set(text, zone)
+  if (zone !== null && zones.size < CACHE_MAX) zones.set(text, zone)
   return zone
 }
 
@@ -44,7 +44,7 @@ export const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
 
 /** The day to reckon with. */
-export const plainDate = remembered(
+export const plainDate = memoized(
   (date: LocalDate): Temporal.PlainDate => Temporal.PlainDate.from(date),
   date => date,
 )
@@ -56,7 +56,7 @@ export const startOfDay = (date: Temporal.PlainDate, zone: Zone): Instant =>
   instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
 
 /** The local day of `at`: the last day that has started. Clocks set back over midnight never make it an earlier day. */
-export const dayAt = remembered(
+export const dayAt = memoized(
   (at: Instant, zone: Zone): Temporal.PlainDate => {
     const date = zoned(at, zone).toPlainDate()
     const next = date.add({ days: 1 })
@@ -76,13 +76,13 @@ export function localDate(text: string): LocalDate | null {
   return date.day === dayOfMonth ? dateText(date) : null
 }
 
-export const localDateOf = remembered(
+export const localDateOf = memoized(
   (at: Instant, zone: Zone): LocalDate => dateText(dayAt(at, zone)),
   (at, zone) => `${at} ${zone}`,
 )
 
 /** The first instant of a local day (01:00 where midnight is skipped). */
-export const startOfLocalDay = remembered(
+export const startOfLocalDay = memoized(
   (date: LocalDate, zone: Zone): Instant => startOfDay(plainDate(date), zone),
   (date, zone) => `${date} ${zone}`,
 )
@@ -100,7 +100,7 @@ export function sinceLocalHour(at: Instant, zone: Zone): number {
 export const lastLocalDay = (of: Interval, zone: Zone): LocalDate => localDateOf(instantOf(of.end - 1), zone)
 
 /** Days from `from` up to `to`, without `to`. */
-export const daysBetween = remembered(
+export const daysBetween = memoized(
   (from: LocalDate, to: LocalDate): number => plainDate(from).until(plainDate(to)).days,
   (from, to) => `${from} ${to}`,
 )
@@ -119,7 +119,7 @@ export const dateParts = (date: LocalDate): { year: number; month: number; day: 
 
 export const addDays = (date: LocalDate, days: number): LocalDate => dateText(plainDate(date).add({ days }))
 
-export const lastDayOfMonth = remembered(
+export const lastDayOfMonth = memoized(
   (date: LocalDate): LocalDate => {
     const plain = plainDate(date)
     return dateText(plain.with({ day: plain.daysInMonth }))

@@ -3,7 +3,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
 import { dateText, dayAt, type LocalDate, plainDate, startOfDay, type Zone, zoned } from './local-days.ts'
-import { KEPT_MAX, remembered } from './remembered.ts'
+import { CACHE_MAX, memoized } from './memoized.ts'
 
 export const PERIOD_TYPES = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const
 export type PeriodLength = { readonly type: (typeof PERIOD_TYPES)[number]; readonly value: number }
@@ -56,7 +56,7 @@ const steps = (from: Temporal.PlainDate, step: Step, count: number): Temporal.Pl
  * `times` periods after `date`; a day that the month does not have becomes its last (31 January + 1 month = 28
  * February).
  */
-export const addPeriod = remembered(
+export const addPeriod = memoized(
   (date: LocalDate, length: PeriodLength, times: number = 1): LocalDate =>
     dateText(steps(plainDate(date), stepOf(length), times)),
   (date, { type, value }, times = 1) => `${date} ${type} ${value} ${times}`,
@@ -111,7 +111,7 @@ type Cuts = {
   readonly ordinalAt: (at: Instant) => number
 }
 
-const cutsOf = remembered(
+const cutsOf = memoized(
   ({ length, billingTime, zone, anchor }: PeriodGrid): Cuts => {
     const step = stepOf(length)
     const origin = isCounted(length, billingTime)
@@ -125,17 +125,17 @@ const cutsOf = remembered(
       if (known) return known
       const date = steps(origin, step, ordinal)
       const cut = { date, start: startOfDay(date, zone) }
-      if (cuts.size >= KEPT_MAX) cuts.clear()
+      if (cuts.size >= CACHE_MAX) cuts.clear()
       cuts.set(ordinal, cut)
       return cut
     }
     return {
       at,
-      daysIn: remembered(
+      daysIn: memoized(
         (ordinal: number) => at(ordinal).date.until(at(ordinal + 1).date).days,
         ordinal => ordinal,
       ),
-      ordinalAt: remembered(
+      ordinalAt: memoized(
         (instant: Instant) => ordinalOf({ origin, step, at }, dayAt(instant, zone)),
         instant => instant,
       ),

@@ -243,7 +243,7 @@ export type SettingName = keyof Settings
 export type Config<Names extends SettingName> = { readonly [Name in Names]: ReturnType<Settings[Name]['parse']> }
 
 /** Their values are never printed: they are secrets, or carry one. */
-export const HOLD_SECRETS: ReadonlySet<string> = new Set<SettingName>([
+export const SECRET_SETTINGS: ReadonlySet<string> = new Set<SettingName>([
   'TAX_ENGINE_SECRET',
   'DATABASE_URL',
   'KEYS_DATABASE_URL',
@@ -270,7 +270,7 @@ export function loadConfig<const Names extends readonly SettingName[]>(
       return [name, parse(value)]
     } catch (error) {
       if (!(error instanceof ConfigFault)) throw error
-      const shown = HOLD_SECRETS.has(name) ? '(not shown)' : JSON.stringify(value)
+      const shown = SECRET_SETTINGS.has(name) ? '(not shown)' : JSON.stringify(value)
       faults.push(`${name}=${shown} ${error.message}. ${help}`)
       return [name, undefined]
     }

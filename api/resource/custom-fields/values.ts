@@ -60,8 +60,8 @@ export function fieldsById(rows: readonly FieldRow[]): FieldsById {
 
 const known = new WeakMap<object, readonly CustomFieldView[]>()
 
-/** Notes the custom fields of a row that were read with it, or that it has none yet, so that they are not looked for. */
-export const noteFields = (row: object, fields: readonly CustomFieldView[]): void => void known.set(row, fields)
+/** Caches the custom fields of a row that were read with it, or that it has none yet, so that they are not looked for. */
+export const cacheFields = (row: object, fields: readonly CustomFieldView[]): void => void known.set(row, fields)
 
 /** As `customFieldsOf`, of rows: what is known of them is not read again. */
 export async function customFieldsOfRows(uow: ReadUow, rows: readonly { readonly id: string }[]): Promise<FieldsById> {

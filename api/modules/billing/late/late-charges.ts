@@ -12,7 +12,7 @@ import { type ClosedUsage, closedNames } from './closed-usage.ts'
 import { type LateCharge, type LateUnit, lateCharge, lateUnits, termOf, usageOf } from './late-usage.ts'
 
 /** A unit with late usage, and the price that rates it. */
-export type TouchedUnit = { readonly unit: LateUnit; readonly term: PriceTerm }
+export type ChangedUnit = { readonly unit: LateUnit; readonly term: PriceTerm }
 
 type LateOf = {
   readonly tenant: Tenant
@@ -28,7 +28,7 @@ export const findLateCharges = async (
 ): Promise<LateCharge[]> => lateChargesOf(await findLateUnits(deps, of), of.key)
 
 /** These units as charges of the invoice with this key. */
-export const lateChargesOf = (units: readonly TouchedUnit[], key: string): LateCharge[] =>
+export const lateChargesOf = (units: readonly ChangedUnit[], key: string): LateCharge[] =>
   units.map(({ term, unit }) => lateCharge(term, unit, key))
 
 /**
@@ -39,10 +39,10 @@ export const lateChargesOf = (units: readonly TouchedUnit[], key: string): LateC
 export async function findLateUnits(
   deps: { readonly database: Database; readonly usage: UsageReader },
   { tenant, inputs, terms, closed }: LateOf,
-): Promise<TouchedUnit[]> {
+): Promise<ChangedUnit[]> {
   const units = lateUnits(closed)
   if (units.length === 0) return []
-  const priced = units.flatMap((unit): TouchedUnit[] => {
+  const priced = units.flatMap((unit): ChangedUnit[] => {
     const term = termOf(terms, unit)
     return term?.calculation ? [{ unit, term }] : []
   })
@@ -63,7 +63,7 @@ export async function findLateUnits(
 }
 
 /** The units that share its volume group: of the other prices of the group, over the same time. */
-const othersOf = ({ unit, term }: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit[] =>
+const othersOf = ({ unit, term }: ChangedUnit, all: readonly ChangedUnit[]): ChangedUnit[] =>
   term.group.length === 0
     ? []
     : all.filter(
@@ -74,7 +74,7 @@ const othersOf = ({ unit, term }: TouchedUnit, all: readonly TouchedUnit[]): Tou
           other.unit.last.usage[1] === unit.last.usage[1],
       )
 
-function together(one: TouchedUnit, all: readonly TouchedUnit[]): TouchedUnit {
+function together(one: ChangedUnit, all: readonly ChangedUnit[]): ChangedUnit {
   const others = othersOf(one, all).map(({ unit }) => unit.last)
   const total = (name: 'number' | 'count') => plain(sum([one.unit.last, ...others].map(last => decimal(last[name]))))
   return { ...one, unit: { ...one.unit, together: { number: total('number'), count: total('count') } } }
@@ -86,8 +86,8 @@ async function changedUnits(
   usage: UsageReader,
   tenant: Tenant,
   { attribution, subscription }: BillingInputs,
-  priced: readonly TouchedUnit[],
-): Promise<TouchedUnit[]> {
+  priced: readonly ChangedUnit[],
+): Promise<ChangedUnit[]> {
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
   const asked = priced.flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
   const ofMeters = [...groupBy(asked, each => each.meterReference)].map(([meterReference, own]) => {

@@ -18,7 +18,7 @@ import type { AvailableFunds } from '../../invoices/settlement/funds.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
 import { billsLateUsage, type ClosedUsage, type Closing } from '../late/closed-usage.ts'
-import { lateChargesOf, type TouchedUnit } from '../late/late-charges.ts'
+import { type ChangedUnit, lateChargesOf } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
@@ -60,7 +60,7 @@ export type Advance = {
   readonly targets: readonly Target[]
   readonly closed: readonly ClosedUsage[]
   /** Closed units with late usage. */
-  readonly late: readonly TouchedUnit[]
+  readonly late: readonly ChangedUnit[]
   readonly usage: ReadUsage
   /** An invoice that closes counts exactly the events up to these positions. */
   readonly positions: readonly number[]
@@ -138,7 +138,7 @@ function grantsAnew({ stored, row }: PendingInvoice, now: Instant): boolean {
 type Step = {
   readonly target: Target
   readonly rows: readonly SubscriptionInvoice[]
-  readonly late: readonly TouchedUnit[]
+  readonly late: readonly ChangedUnit[]
   /** Whether an invoice before it granted something. */
   readonly granted: boolean
 }

@@ -3,7 +3,7 @@
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { inTimeOf } from '../../../test-clock/test-clock.ts'
-import { noteWaiting } from './combined/note-waiting.ts'
+import { saveWaitingReason } from './combined/save-waiting-reason.ts'
 import type { BillingDeps } from './compute-invoice.ts'
 import { runGroup } from './group/run-group.ts'
 import type { BillingRun } from './outcome.ts'
@@ -22,7 +22,7 @@ async function runNow(deps: BillingDeps, tenant: Tenant, subscriptionId: string)
   if (outcome?.kind === 'DONE') return outcome.run
   if (outcome?.kind === 'FAILED') throw outcome.error
   const waitsFor = outcome?.waitsFor
-  if (waitsFor) await noteWaiting(deps, tenant, { subscriptionId, waitsFor })
+  if (waitsFor) await saveWaitingReason(deps, tenant, { subscriptionId, waitsFor })
   throw new AppError(
     'SERVICE_UNAVAILABLE',
     `What ${subscriptionId} is combined with${waitsFor ? `, ${waitsFor.subscriptionId},` : ''} could not be billed; send it again.`,

@@ -7,7 +7,7 @@ import type { Instant } from '../../../../../shared/time.ts'
 import type { Charge } from '../../charges/charge.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
-import { findLateUnits, lateChargesOf, type TouchedUnit } from '../../late/late-charges.ts'
+import { type ChangedUnit, findLateUnits, lateChargesOf } from '../../late/late-charges.ts'
 import { type PriceTerm, resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
@@ -26,7 +26,7 @@ export type Prepared = {
   /** Whether it has more invoices than one run processes. */
   readonly truncated: boolean
   readonly closed: readonly ClosedUsage[]
-  readonly late: readonly TouchedUnit[]
+  readonly late: readonly ChangedUnit[]
   readonly usage: ReadUsage
   readonly positions: readonly number[]
   /** Everything accepted before this instant is in `usage`; null where that is not known. */
@@ -195,7 +195,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
 }
 
 /** A key that no invoice has: what is read for a charge does not depend on it. */
-const chargesIn = (units: readonly TouchedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
+const chargesIn = (units: readonly ChangedUnit[]): Charge[] => lateChargesOf(units, '').map(({ charge }) => charge)
 
 /** Runs `act` for each at once. An item that fails or takes too long is kept with its reason; the others continue. */
 async function each<T, U>(

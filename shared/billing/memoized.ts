@@ -1,13 +1,13 @@
-// Functions that remember their results.
+// Memoized functions.
 
 /** Cached answers for one kind of question; a calendar has few days, and thousands of customers need the same ones. */
-export const KEPT_MAX = 20_000
+export const CACHE_MAX = 20_000
 
 /** Caches the results of a function. `keyOf` must give the same key for the same question. */
-export function remembered<Args extends readonly unknown[], Value>(
+export function memoized<Args extends readonly unknown[], Value>(
   compute: (...args: Args) => Value,
   keyOf: (...args: Args) => string | number,
-  max = KEPT_MAX,
+  max = CACHE_MAX,
 ): (...args: Args) => Value {
   const known = new Map<string | number, Value>()
   return (...args) => {

@@ -15,8 +15,8 @@ import { LATE_MS } from './siblings.ts'
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? error.message : 'the reason is in the log of the worker.'
 
-/** Notes it on the DRAFT invoices of the subscription whose time has come. The run that issues them clears it. */
-export async function noteWaiting(
+/** Saves the reason on the DRAFT invoices of the subscription whose time has come. The run that issues them clears it. */
+export async function saveWaitingReason(
   { database }: Pick<BillingDeps, 'database'>,
   tenant: Tenant,
   { subscriptionId, waitsFor }: { readonly subscriptionId: string; readonly waitsFor: WaitsFor },
