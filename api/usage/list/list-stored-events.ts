@@ -8,7 +8,17 @@ import { FEW_ROWS, type StoredEvent } from '../stored-events.ts'
 import { tenantFilter } from '../usage-sql.ts'
 import { createLongLists } from './long-lists.ts'
 import { createPaces, type List } from './paces.ts'
-import { type Extent, type Reading, reaches, readCounted, readRecords, SETTINGS, WITH_INDEXES } from './read-records.ts'
+import {
+  type Extent,
+  type NearRow,
+  nearRows,
+  type Reading,
+  reaches,
+  readCounted,
+  readRecords,
+  SETTINGS,
+  WITH_INDEXES,
+} from './read-records.ts'
 import { createShortLists, WHOLE_MAX } from './short-lists.ts'
 import { type EventFilter, isSparse, sourcesOf } from './sources.ts'
 
@@ -18,6 +28,12 @@ export const LIST_DEPTH = 50_000
 const REACH_MAX = 1_000_000
 /** How many times as many rows as before are looked at where versions of few records, or deleted ones, were most of them. */
 const REACH_STEP = 8
+
+/**
+ * Of what may be rare, the nearest rows are found out first, so many at most. Far from each other, they are what a list costs; where
+ * there are fewer, all of them are known, and how many match.
+ */
+const SPARSE_MAX = 2_001
 
 const long = createLongLists()
 const short = createShortLists()
@@ -38,7 +54,7 @@ export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant,
     }
   }
   const end = Math.min(filter.before ?? Number.POSITIVE_INFINITY, now)
-  const { found, whole } = await nearest(client, tenant, {
+  const { found, whole, total } = await nearest(client, tenant, {
     filter,
     limit,
     offset,
@@ -48,7 +64,8 @@ export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant,
     },
     distance: ({ timestamp }) => end - timestamp,
   })
-  return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0), total: null }
+  if (total !== null) short.note(tenant, filter, total)
+  return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0), total }
 }
 
 /**
@@ -89,31 +106,30 @@ type Nearest = Omit<Reading, 'extent'> & {
   readonly distance: (event: StoredEvent) => number
 }
 
+/** `whole`: all was looked through for it. `total`: how many match, where that was seen. */
+type Found = { readonly found: StoredEvent[]; readonly whole: boolean; readonly total: number | null }
+
 /**
- * A page, and whether all was looked through for it (`whole`). The time that lately held as many is read first. Where it does not, as
- * much time is read as the nearest rows that may match say.
+ * A page. The time that lately held as many is read first. Where it does not, as much time is read as the nearest rows that may match
+ * say.
  */
-async function nearest(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  of: Nearest,
-): Promise<{ found: StoredEvent[]; whole: boolean }> {
+async function nearest(client: ClickHouseClient, tenant: Tenant, of: Nearest): Promise<Found> {
   const { filter, limit, offset, beyond, within, distance } = of
   const page = { filter, limit, offset, ...(beyond ? { beyond } : {}) }
   const read = (extent: Extent, more: object = {}): Promise<StoredEvent[]> =>
     readRecords(client, tenant, { ...page, ...more, extent })
   // By the reference it is found by an index, wherever it lies.
-  if (filter.reference !== undefined) return { found: await read('ALL'), whole: true }
+  if (filter.reference !== undefined) return { found: await read('ALL'), whole: true, total: null }
   const list: List = { filter, cursor: beyond !== undefined }
   const wanted = limit + offset
-  const note = (found: readonly StoredEvent[], whole: boolean): { found: StoredEvent[]; whole: boolean } => {
+  const note = (found: StoredEvent[], whole: boolean, total: number | null = null): Found => {
     const [first, last] = [found[0], found.at(-1)]
     if (first && last && found.length === limit) {
       // Of a later page it is not known what was before the first event.
       const lead = offset === 0 ? distance(first) : 0
       paces.note(tenant, list, wanted, { ms: distance(last), lead })
     } else if (offset === 0) paces.note(tenant, list, wanted, 'ALL')
-    return { found: [...found], whole }
+    return { found, whole, total }
   }
   const expected = paces.of(tenant, list, wanted)
   if (expected !== null && expected !== 'FAR') {
@@ -126,13 +142,50 @@ async function nearest(
       if (narrow !== null || isSparse(filter)) paces.note(tenant, list, wanted, 'FAR')
     }
   }
-  for (let reach = wanted + Math.ceil(wanted / 8) + REACH_STEP; reach <= REACH_MAX; reach *= REACH_STEP) {
+  const first = wanted + Math.ceil(wanted / 8) + REACH_STEP
+  const sparse = await nearestSparse(client, tenant, { page, first, read })
+  if (sparse) return note(sparse.found, sparse.whole, sparse.total)
+  for (let reach = first; reach <= REACH_MAX; reach *= REACH_STEP) {
     const found = await read({ reach })
     if (found.length === limit) return note(found, false)
     if (!(await reaches(client, tenant, { ...page, reach }))) return note(found, true)
   }
   return note(await read('ALL'), true)
 }
+
+/**
+ * A page of rows that may lie far from each other: those that may match are found out once. Null where they do not fill it, and where
+ * what matches is not rare.
+ */
+async function nearestSparse(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  of: {
+    readonly page: Omit<Reading, 'extent'>
+    /** Rows that are read at first. */
+    readonly first: number
+    readonly read: (extent: Extent) => Promise<StoredEvent[]>
+  },
+): Promise<Found | null> {
+  const { page, first, read } = of
+  const { filter, beyond, limit } = page
+  if (!isSparse(filter) || first > SPARSE_MAX) return null
+  // To know how many match takes more of them.
+  const most = beyond || long.has(tenant, filter) ? first : SPARSE_MAX
+  const rows = await nearRows(client, tenant, { ...page, most })
+  const isAll = rows.length < most
+  // Where deleted ones are left out, a row that may match says nothing of its record.
+  const total = isAll && !beyond && filter.deleted !== false ? recordsIn(rows) : null
+  for (let reach = first; ; reach *= REACH_STEP) {
+    const times = timesOf(rows.slice(0, reach))
+    const found = times.length === 0 ? [] : await read({ times })
+    if (found.length === limit) return { found, whole: false, total }
+    if (reach >= rows.length) return isAll ? { found, whole: true, total } : null
+  }
+}
+
+const timesOf = (rows: readonly NearRow[]): number[] => [...new Set(rows.map(([ms]) => Number(ms)))]
+const recordsIn = (rows: readonly NearRow[]): number => new Set(rows.map(row => row.join())).size
 
 /** How many records match, no further than LIST_DEPTH. */
 export async function countStoredEvents(
@@ -156,7 +209,8 @@ export async function countStoredEvents(
     client,
     `SELECT least(count(), ${LIST_DEPTH}) FROM (${counted.join(' UNION ALL ')}) ${byRows ? SETTINGS : WITH_INDEXES}`,
     filter.params,
-    byRows ? FEW_ROWS : {},
+    // Of a customer as well: its records lie together, and no more are counted than a list reaches.
+    byRows || events.customerKeys ? FEW_ROWS : {},
   )
   const total = Number(rows[0]?.[0] ?? 0)
   short.note(tenant, events, total)

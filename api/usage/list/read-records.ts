@@ -22,9 +22,9 @@ const WITHOUT_INDEXES = `${SETTINGS}, use_skip_indexes_if_final = 0`
 
 /**
  * How much is looked through. TIME: what `filter` allows and no more, as far as that is few rows. REACH: the time that holds so many
- * rows which may match. ALL: whatever `filter` allows.
+ * rows which may match. TIMES: these, in milliseconds. ALL: whatever `filter` allows.
  */
-export type Extent = 'TIME' | 'ALL' | { readonly reach: number }
+export type Extent = 'TIME' | 'ALL' | { readonly reach: number } | { readonly times: readonly number[] }
 export type Reading = {
   readonly filter: EventFilter
   readonly limit: number
@@ -67,18 +67,46 @@ export async function reaches(
   return rows[0]?.[0] === 1
 }
 
+/** A row that may match; several may be versions of one record. */
+export type NearRow = readonly [ms: string, idHash: string, repeat: string]
+
+/** The nearest rows that may match, so many at most. */
+export async function nearRows(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  { filter: events, beyond, most }: Pick<Reading, 'filter' | 'beyond'> & { readonly most: number },
+): Promise<NearRow[]> {
+  const filter = tenantFilter(tenant)
+  const side = beyond?.side ?? 'OLDER'
+  const near = {
+    further: beyond ? furtherSql(filter, beyond) : '',
+    side,
+    reach: most,
+    columns: 'timestamp, id_hash, repeat',
+  }
+  const each = sourcesOf(filter, tenant, events).map(source => nearestRows(source, near))
+  const sql = `SELECT toUnixTimestamp64Milli(timestamp), toString(id_hash), repeat FROM (${each.join(' UNION ALL ')})
+    ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${most} ${SETTINGS}`
+  return await selectRows<NearRow>(client, sql, filter.params, FEW_ROWS)
+}
+
 function furtherSql(filter: UsageFilter, beyond: Beyond): string {
   const { time, further } = beyondSql(filter, beyond)
   return ` AND ${time} AND ${further}`
 }
 
-type Near = { readonly further: string; readonly side: Beyond['side']; readonly reach: number }
+type Near = {
+  readonly further: string
+  readonly side: Beyond['side']
+  readonly reach: number
+  readonly columns?: string
+}
 
 /** The times of the nearest rows that may match, of which several may be versions of one record. */
-function nearestRows({ table, stretches }: Source, { further, side, reach }: Near): string {
+function nearestRows({ table, stretches }: Source, { further, side, reach, columns = 'timestamp' }: Near): string {
   const nearest = `ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${reach}`
-  const each = stretches.map(where => `(SELECT timestamp FROM ${table} WHERE ${where}${further} ${nearest})`)
-  return each.length === 1 ? each.join('') : `(SELECT timestamp FROM (${each.join(' UNION ALL ')}) ${nearest})`
+  const each = stretches.map(where => `(SELECT ${columns} FROM ${table} WHERE ${where}${further} ${nearest})`)
+  return each.length === 1 ? each.join('') : `(SELECT ${columns} FROM (${each.join(' UNION ALL ')}) ${nearest})`
 }
 
 /** The condition that a record is as near as so many rows are which may match. */
@@ -108,8 +136,14 @@ async function readRows<Row extends readonly unknown[]>(
   const limits = `LIMIT ${filter.bind(limit, 'UInt32')} OFFSET ${filter.bind(offset, 'UInt32')}`
   const most = filter.bind(limit + offset, 'UInt32')
   const sparse = isSparse(page.filter)
+  const nearSql = (source: Source): string => {
+    if (typeof extent !== 'object') return ''
+    if ('reach' in extent) return withinReach(source, sparse, { further, side, reach: extent.reach })
+    const times = filter.bind(extent.times, 'Array(Int64)')
+    return ` AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin(${times}), 'UTC'))`
+  }
   const sources = sourcesOf(filter, tenant, page.filter).map(source => {
-    const near = typeof extent === 'object' ? withinReach(source, sparse, { further, side, reach: extent.reach }) : ''
+    const near = nearSql(source)
     const { table, extras, where } = source
     return `SELECT id_hash, customer_key, meter_reference, timestamp, received_at, ${extras} FROM ${table} FINAL WHERE ${where}${further}${near} ORDER BY ${order}`
   })

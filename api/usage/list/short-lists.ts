@@ -3,8 +3,8 @@
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { EventFilter } from './sources.ts'
 
-/** A list of so many is read whole. */
-export const WHOLE_MAX = 2_000
+/** A list of so many is read whole: of 6,000 that costs less than to read a page of it and to count it. */
+export const WHOLE_MAX = 8_000
 const ENTRIES_MAX = 10_000
 
 export type ShortLists = {
