@@ -6,12 +6,11 @@ import compress from '@fastify/compress'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../shared/errors.ts'
 import { atOnce } from '../../shared/http/at-once.ts'
+import { AT_ONCE_CHARACTERS_MAX } from './body/send-in-parts.ts'
 import { isKnown, takes } from './pages/static-answers.ts'
 
 /** Smaller answers fit a packet or two as they are. */
 const COMPRESSED_FROM_BYTES = 2_048
-/** Up to here an answer is compressed at once, in less than a millisecond. A stream, which other threads work on, costs more than that. */
-const AT_ONCE_CHARACTERS_MAX = 262_144
 /** A tenth larger than by the usual level, at less than half its price. */
 const AT_ONCE = { level: 1 } as const
 

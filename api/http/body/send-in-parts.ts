@@ -3,15 +3,17 @@ import type { FastifyReply } from 'fastify'
 import type { PausingWork } from '../../../shared/pausing-work.ts'
 import { inTurns } from '../../../shared/process/in-turns.ts'
 
+/** Up to here an answer is sent, and compressed, at once: in less than a millisecond, and for less than a stream costs. */
+export const AT_ONCE_CHARACTERS_MAX = 262_144
 /** Large enough to cost little each, small enough to be sent and compressed in less than a millisecond. */
 const CHUNK_CHARACTERS = 65_536
 
-/** Sends an answer of JSON, given as pieces of its text. What is larger than a chunk is sent bit by bit. */
+/** Sends an answer of JSON, given as pieces of its text. What is large is sent bit by bit. */
 export async function sendInParts(reply: FastifyReply, pieces: readonly string[]): Promise<FastifyReply> {
   reply.type('application/json')
+  const characters = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (characters <= AT_ONCE_CHARACTERS_MAX) return await reply.serializer(asItIs).send(pieces.join(''))
   const chunks = await inTurns(chunksOf(pieces))
-  const [first] = chunks
-  if (first && chunks.length === 1) return await reply.serializer(asItIs).send(first.toString())
   reply.header(
     'content-length',
     chunks.reduce((sum, { length }) => sum + length, 0),
