@@ -6,7 +6,15 @@ import { pinnedRequest } from '../pinned/pinned.ts'
 import { applicableCoupons, couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
-import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import {
+  type Example,
+  eur,
+  exampleInputs,
+  exampleInvoice,
+  exampleInvoices,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
 import { type PastRules, pastRulesOf } from './past-rules.ts'
 import { priceInvoice } from './price-invoice.ts'
 
@@ -140,6 +148,26 @@ describe('on which invoices a coupon counts', () => {
       [],
       ['-20.00'],
       [],
+    ])
+  })
+
+  test('one for one invoice counts once where a plan that comes in a period that runs charges a year ahead', () => {
+    const change = '2026-02-10T00:00:00Z'
+    const yearly = recurring('200', { billing_in_advance: true, billing_period: { type: 'YEAR', value: 1 } })
+    const quarterly = recurring('100', { billing_period: { type: 'MONTH', value: 3 } })
+    const schedules = [{ end_at: change }, { start_at: change, coupons: [once] }]
+    const inputs = exampleInputs({ start: START, items: [yearly, quarterly], schedules })
+    const terms = resolveTerms(inputs)
+    const [opening, , march, april] = invoiceWindows(inputs)
+    if (!opening || !march || !april) throw new Error('there are four invoices')
+    // Nobody knew of the change when the invoice of January was closed.
+    const billed = new Set(chargesOf(terms, opening, new Set()).map(({ key }) => key))
+    const first = exampleInvoice(inputs, march, { usage: '0', billed })
+    for (const key of first.advanceCharges) billed.add(key)
+    const next = exampleInvoice(inputs, april, { usage: '0', billed })
+    expect([first, next].map(invoice => lines(invoice).map(line => line.type))).toEqual([
+      ['REVENUE', 'REVENUE', 'DISCOUNT'],
+      ['REVENUE'],
     ])
   })
 

@@ -1,6 +1,7 @@
 // What a priced invoice says of the period that it is for.
-import { at, instantOf, interval } from '../../../../shared/time.ts'
+import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { textOfBegun } from '../charges/begun-charges.ts'
 import { type CouponedCharge, textOfCouponed } from '../charges/couponed-charges.ts'
 import { textOfPart } from '../charges/paid-parts.ts'
 
@@ -13,14 +14,18 @@ export type PeriodColumns = {
   readonly usage_from: string | null
 }
 
-/** The keys of the charges that lines bill in advance, and which of them are for a part of their period, and what coupons left of them. */
-export const advanceChargesIn = (lines: readonly LineValues[]): string[] =>
+/**
+ * The keys of the charges that lines of an invoice bill in advance, and which of them are for a part of their period or had begun at its
+ * cutoff, and what coupons left of them.
+ */
+export const advanceChargesIn = (lines: readonly LineValues[], cutoffAt: Instant): string[] =>
   lines.flatMap(({ source, service_start: start, service_end: end }) => {
     if (source['in_advance'] !== true) return []
     const key = String(source['key'])
     const [periodEnd, paused] = [source['period_end'], source['paused']] as [Part['period_end'], Part['paused']]
     const counted = source['counted'] as CouponedCharge['counted'] | undefined
-    const keys = counted ? [key, textOfCouponed({ key, counted })] : [key]
+    const begun = start !== null && at(start) < cutoffAt ? [textOfBegun(key)] : []
+    const keys = [key, ...(counted ? [textOfCouponed({ key, counted })] : []), ...begun]
     const isPart = start !== null && end !== null && (periodEnd != null || paused != null)
     if (!isPart) return keys
     return [

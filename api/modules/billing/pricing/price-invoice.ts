@@ -63,7 +63,7 @@ export function* pricingInvoice(inputs: BillingInputs, request: InvoiceRequest):
     columns: { ...document.columns, ...part.period },
     lines: document.lines,
     grants: part.grants,
-    advanceCharges: advanceChargesIn(document.lines),
+    advanceCharges: advanceChargesIn(document.lines, request.window.cutoffAt),
     counted: part.counted,
   }
 }

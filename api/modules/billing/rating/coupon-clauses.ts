@@ -7,6 +7,7 @@ import { at, type Instant, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { hadBegun } from '../charges/begun-charges.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
@@ -115,9 +116,10 @@ function isFirst(
   for (const window of invoiceWindows(inputs)) {
     if (window.cutoffAt > cutoffAt) return false
     const isOwn = window.cutoffAt === cutoffAt
+    const isBilled = (charge: Charge): boolean =>
+      elsewhere.has(charge.key) && !(window.cutoffAt <= charge.service.start && hadBegun(elsewhere, charge.key))
     const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(
-      charge =>
-        isChargedBy(charge, window) && (isOwn || !charge.inAdvance || isOfNoSeats(charge) || elsewhere.has(charge.key)),
+      charge => isChargedBy(charge, window) && (isOwn || !charge.inAdvance || isOfNoSeats(charge) || isBilled(charge)),
     )
     if (window.cutoffAt >= from && charges.some(isOf)) return isOwn
     for (const { key, inAdvance } of charges) if (inAdvance) ahead.add(key)

@@ -4,6 +4,7 @@ import { readTenant } from '../../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
 import { idOf, newId } from '../../../../../shared/ids.ts'
+import { instantOf } from '../../../../../shared/time.ts'
 import type { TestTenant } from '../../../../testing/harness.ts'
 import { noticesOf } from '../../../../testing/notices.ts'
 import type { Row } from '../../../../testing/wire.ts'
@@ -328,5 +329,6 @@ test('what was charged ahead is read in one order, in whatever order it is store
   const lines = await readTenant(rig.api.database, tenant.tenant, uow =>
     linesOfInvoice(uow, idOf('invo', String(invoice?.id))),
   )
-  expect(advanceChargesIn(lines).toSorted()).toEqual(texts.toSorted())
+  const cutoff = instantOf(Date.parse(invoice?.cutoff_at ?? ''))
+  expect(advanceChargesIn(lines, cutoff).toSorted()).toEqual(texts.toSorted())
 })

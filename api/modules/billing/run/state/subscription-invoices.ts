@@ -7,6 +7,7 @@ import { at, type Instant, instantOf } from '../../../../../shared/time.ts'
 import type { PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import { invoicesOfSubscriptions } from '../../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../../invoices/table.ts'
+import { textOfBegun } from '../../charges/begun-charges.ts'
 import { type CouponedCharge, textOfCouponed } from '../../charges/couponed-charges.ts'
 import { type Deducted, deductedIn } from '../../pricing/deducted.ts'
 import { advanceChargesIn, type Part, type PeriodColumns, textOfLine } from '../../pricing/period-columns.ts'
@@ -33,12 +34,20 @@ export function periodColumnsOf(row: InvoiceOutline): PeriodColumns {
 type AheadRow = {
   readonly invoice_id: string
   readonly keys: readonly string[]
+  /** When the time of each of them begins, in epoch milliseconds. */
+  readonly starts: readonly (string | null)[]
   readonly parts: readonly Part[] | null
   readonly couponed: readonly CouponedCharge[] | null
 }
 
-const textsOf = ({ keys, parts, couponed }: AheadRow): string[] => [
+const textsOf = ({ keys, starts, parts, couponed }: AheadRow, cutoffAt: Instant): string[] => [
   ...keys,
+  ...keys
+    .filter((_, place) => {
+      const start = starts[place] ?? null
+      return start !== null && Number(start) < cutoffAt
+    })
+    .map(textOfBegun),
   ...(parts ?? []).map(textOfLine),
   ...(couponed ?? []).map(textOfCouponed),
 ]
@@ -58,7 +67,8 @@ export async function loadInvoicesOf(
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
   const { rows: ahead } = await uow.tx.execute<AheadRow>(sql`
-    select invoice_id, array_agg(source ->> 'key' order by source ->> 'key') as keys,
+    select invoice_id, array_agg(source ->> 'key' order by source ->> 'key', service_start) as keys,
+      array_agg((extract(epoch from service_start) * 1000)::bigint order by source ->> 'key', service_start) as starts,
       json_agg(json_build_object('key', source ->> 'key', 'start', (extract(epoch from service_start) * 1000)::bigint,
         'end', (extract(epoch from service_end) * 1000)::bigint, 'period_end', source -> 'period_end', 'paused', source -> 'paused')
         order by source ->> 'key') filter (where source -> 'period_end' is not null or source -> 'paused' is not null) as parts,
@@ -68,10 +78,13 @@ export async function loadInvoicesOf(
     where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
       and source @> '{"in_advance": true}'
     group by invoice_id`)
-  const keys = new Map(ahead.map(each => [each.invoice_id, textsOf(each)]))
+  const charged = new Map(ahead.map(each => [each.invoice_id, each]))
   const own = rows
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
-    .map(row => ({ ...row, ...periodColumnsOf(row), advance_charges: keys.get(row.id) ?? [] }))
+    .map(row => {
+      const [columns, own] = [periodColumnsOf(row), charged.get(row.id)]
+      return { ...row, ...columns, advance_charges: own ? textsOf(own, at(columns.cutoff_at)) : [] }
+    })
   return groupBy(own, row => row.pricing_plan_subscription_id ?? '')
 }
 
@@ -126,11 +139,13 @@ export function withInvoice(
 ): SubscriptionInvoice[] {
   const { content: _printed, grants: _granted, custom_fields: _fields, ...outline } = row
   const before = rows.find(({ id }) => id === row.id)
-  const advance_charges = lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines)
+  const columns = periodColumnsOf(outline)
+  const advance_charges =
+    lines === null ? (before?.advance_charges ?? []) : advanceChargesIn(lines, at(columns.cutoff_at))
   const others = rows.filter(({ id }) => id !== row.id)
   if (!row.holds_period) return others
   const deducted = lines === null ? (before?.deducted ?? []) : deductedIn(row.id, lines)
   const taken = deducted.length === 0 ? {} : { deducted }
-  const next = { ...outline, ...periodColumnsOf(outline), advance_charges, ...taken }
+  const next = { ...outline, ...columns, advance_charges, ...taken }
   return [...others, next].sort((a, b) => at(a.cutoff_at) - at(b.cutoff_at) || (a.id < b.id ? -1 : 1))
 }
