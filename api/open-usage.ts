@@ -28,7 +28,7 @@ const BROKER_ANSWER_MS = 2_000
 
 /**
  * Connects. NATS must answer at the start; later an outage of it or of ClickHouse is outlived. Questions that take longer than
- * `statementMs` are given up.
+ * `statementMs` are given up; a process that answers requests gives it.
  */
 export async function openUsage(
   settings: UsageSettings,
@@ -40,7 +40,12 @@ export async function openUsage(
   const client = createClickHouse(settings.CLICKHOUSE_URL, settings.CLICKHOUSE_DATABASE, { statementMs })
   return {
     client,
-    usage: createUsageReader({ client, jsm, partitions: settings.PARTITIONS }),
+    usage: createUsageReader({
+      client,
+      jsm,
+      partitions: settings.PARTITIONS,
+      answersRequests: statementMs !== undefined,
+    }),
     events: createEventStore(
       client,
       createEventLog({ js: jetstream(nats, { timeout: BROKER_ANSWER_MS }), jsm, partitions: settings.PARTITIONS }),

@@ -55,3 +55,13 @@ test('a store that is away is not tried again for each of them', async () => {
   expect(await meters('a', 'b')).toEqual(['refused', 'refused'])
   expect(sent).toHaveLength(1)
 })
+
+test('many answers are given in turns with whatever else waits, where that is asked for', async () => {
+  const order: string[] = []
+  const read = gatherQueries(NEVER, async queries => queries.map(({ meterReference }) => named(meterReference)), 1)
+  const noted = ['a', 'b'].map(async meter => order.push((await read(query(meter)))[0]?.subscription ?? ''))
+  await new Promise(resolve => setImmediate(resolve))
+  const other = new Promise(resolve => setImmediate(resolve)).then(() => order.push('other'))
+  await Promise.all([...noted, other])
+  expect(order.indexOf('other')).toBeLessThan(order.indexOf('b'))
+})

@@ -9,8 +9,6 @@ import { type Answer, queryUsages } from './query-usages.ts'
 
 /** Names of customers, each on a meter and in a time, that one statement reads. */
 const PLACES_MAX = 10_000
-/** What is made of so many answers takes some tens of milliseconds; then others get a turn. */
-const ANSWERS_A_TURN = 1_000
 
 type Waiting = {
   readonly query: UsageQuery
@@ -21,10 +19,14 @@ type Waiting = {
 /** Asks one question, together with all others of the same turn. Throws what `queryUsages` gives in place of its answer. */
 export type QueryUsage = (query: UsageQuery) => Promise<readonly UsageQuantity[]>
 
-/** `query` is `queryUsages` of the client but in tests. */
+/**
+ * `query` is `queryUsages` of the client but in tests. After so many answers as `answersATurn` others get a turn; without it all are given at
+ * once, so that what is asked next is one statement again.
+ */
 export function gatherQueries(
   client: ClickHouseClient,
   query: (queries: readonly UsageQuery[]) => Promise<readonly Answer[]> = queries => queryUsages(client, queries),
+  answersATurn = Number.POSITIVE_INFINITY,
 ): QueryUsage {
   let waiting: Waiting[] = []
   const flush = (): void => {
@@ -36,7 +38,7 @@ export function gatherQueries(
     try {
       const answers = await query(part.map(({ query }) => query))
       for (const [place, { resolve, reject }] of part.entries()) {
-        if (part.length > ANSWERS_A_TURN && place % ANSWERS_A_TURN === 0) await othersTurn()
+        if (part.length > answersATurn && place % answersATurn === 0) await othersTurn()
         const found = answers[place] ?? []
         if (found instanceof AppError) reject(found)
         else resolve(found)

@@ -77,6 +77,9 @@ export type UsageReader = {
   upToDateUntil(clock: Clock): Promise<Instant>
 }
 
+/** What is made of so many answers takes some tens of milliseconds. */
+const ANSWERS_A_TURN = 1_000
+
 /**
  * Reads usage from ClickHouse; the end positions of the log tell what must be readable. SERVICE_UNAVAILABLE when either
  * is unreachable.
@@ -85,8 +88,10 @@ export function createUsageReader(deps: {
   readonly client: ClickHouseClient
   readonly jsm: JetStreamManager
   readonly partitions: number
+  /** Whether other requests wait meanwhile. */
+  readonly answersRequests?: boolean
 }): UsageReader {
-  const ask = gatherQueries(deps.client)
+  const ask = gatherQueries(deps.client, undefined, deps.answersRequests ? ANSWERS_A_TURN : undefined)
   const readChanges = batchChangeQueries(deps.client)
   const askValues: QueryUsage = query => eventValues(deps.client, query)
   const reading = (of: PartsOfNeed) => partReader(of.need.byValue ? askValues : ask, of)
