@@ -14,38 +14,56 @@ function readerOf(messages: LogMessage[], full: () => boolean): PartitionReader 
   }
 }
 
-describe('a round and the one before', () => {
-  test('are at most half a second apart while the one before is being stored', () => {
+describe('rounds', () => {
+  /** A pace whose credit is used up: the next round would be due now. */
+  function usedUp(nowMs: () => number) {
+    const pace = createPace(nowMs)
+    for (let round = 0; round < 4; round += 1) pace.taken()
+    return pace
+  }
+
+  test('are half a second apart while those before are being stored, once a few were as quick as the first', () => {
     let now = 1_000
     const pace = createPace(() => now)
-    expect(pace.restMs()).toBeLessThanOrEqual(0)
+    for (let round = 0; round < 4; round += 1) {
+      expect(pace.restMs()).toBeLessThanOrEqual(0)
+      pace.taken()
+    }
+    expect(pace.restMs()).toBe(0)
     pace.taken()
-    now += 200
-    expect(pace.restMs()).toBe(300)
-    now += 300
+    expect(pace.restMs()).toBe(500)
+    now += 500
     expect(pace.restMs()).toBe(0)
   })
 
-  test('are five times as far apart as it took to store', () => {
+  test('are five times as far apart as one takes to store', () => {
     let now = 1_000
-    const pace = createPace(() => now)
+    const pace = usedUp(() => now)
     const stored = pace.taken()
     now += 20
     stored()
     expect(pace.restMs()).toBe(80)
   })
 
-  test('are half a second apart when it took long, and a round that was stored late says nothing of the next', () => {
+  test('are half a second apart when one takes long, and one that is stored late says nothing of the next', () => {
     let now = 1_000
-    const pace = createPace(() => now)
+    const pace = usedUp(() => now)
     const first = pace.taken()
-    now += 700
+    now += 500
     const second = pace.taken()
     first()
     expect(pace.restMs()).toBe(500)
-    now += 400
+    now += 50
     second()
-    expect(pace.restMs()).toBe(100)
+    expect(pace.restMs()).toBe(200)
+  })
+
+  test('are quick again after a pause', () => {
+    let now = 1_000
+    const pace = usedUp(() => now)
+    pace.taken()
+    now += 10_000
+    expect(pace.restMs()).toBeLessThanOrEqual(-2_000)
   })
 })
 

@@ -7,9 +7,11 @@ import type { PartitionReader } from './reader.ts'
 const LINGER_MS = 100
 /** How often a round that lingers asks whether it has waited long enough. */
 const STEP_MS = 50
-/** Rounds follow each other at most this far apart, and no closer than this many times what one takes to store. */
-const APART_MAX_MS = 500
+/** Over time, rounds are so many times as far apart as one takes to store, and this far at most. */
 const APART_TIMES = 5
+const APART_MAX_MS = 500
+/** After a pause, so much of that is not waited for: a few rounds in a row are as quick as the first. */
+const CREDIT_MS = 2_000
 const MESSAGES_PER_PARTITION_MAX = 256
 /** Of message bodies in one round, shared by the partitions; about 20,000 events. */
 const ROUND_BYTES_MAX = 8 * 1024 * 1024
@@ -45,18 +47,20 @@ export type Pace = {
 }
 
 export function createPace(nowMs: () => number = () => performance.now()): Pace {
-  let restUntil = Number.NEGATIVE_INFINITY
+  /** When the next round would be due if none could be ahead of its time. */
+  let due = Number.NEGATIVE_INFINITY
   return {
     taken() {
       const takenAt = nowMs()
-      const latest = takenAt + APART_MAX_MS
-      restUntil = latest
+      const from = Math.max(takenAt, due)
+      const latest = from + APART_MAX_MS
+      due = latest
       return () => {
         // Of the newest round alone: one that was stored late says nothing of it.
-        if (restUntil === latest) restUntil = Math.min(latest, takenAt + APART_TIMES * (nowMs() - takenAt))
+        if (due === latest) due = from + Math.min(APART_MAX_MS, APART_TIMES * (nowMs() - takenAt))
       }
     },
-    restMs: () => restUntil - nowMs(),
+    restMs: () => due - CREDIT_MS - nowMs(),
   }
 }
 
