@@ -72,7 +72,7 @@ describe('a round that is not due yet', () => {
 
   test('is taken as soon as a reader is full', async () => {
     let asked = 0
-    // Full when asked for the third time.
+    // The third call finds it full.
     const source = { reader: readerOf([MESSAGE], () => ++asked > 2) }
     const round = await nextRound(() => [source], createSignal(), { stopping: () => false, pace: never })
     expect(round?.get(source)).toEqual([MESSAGE])

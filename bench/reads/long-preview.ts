@@ -1,5 +1,5 @@
 // node dist/bench/reads/long-preview.js [rounds]: the preview of a year that is priced by the day, 3,650 lines: what it costs all
-// processes, and how long anything else that is asked of the api waits meanwhile. With BENCH_BEFORE, the folder of another checkout that
+// processes, and how long other requests to the api wait meanwhile. With BENCH_BEFORE, the folder of another checkout that
 // was built, its api takes turns, and must answer the same.
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -14,7 +14,7 @@ type Written = {
   readonly known: Map<object, { readonly writer: Writer; readonly pieces: readonly string[] }>
 }
 type Member = { readonly key: string; readonly writer: Writer; readonly isRequired: boolean }
-/** Members that follow each other, of which none is large, are written together. */
+/** Writes neighbouring members that are all small in one call. */
 type Stretch = (value: object) => string
 
 /** Of a schema whose members of these names, each an object or a list of objects, are large: it pauses within them. */

@@ -7,7 +7,7 @@ const SETTINGS = { max_threads: '1' }
 
 /**
  * The names of these customers; read from the marks of the tenant, of which there is one an hour, name, meter and partition. An index
- * passes over those that no new mark lies among. A partition that `since` does not name was changed by everything.
+ * skips granules without new marks. Of a partition that `since` does not name, every mark counts as a change.
  */
 export async function changedCustomers(
   client: ClickHouseClient,

@@ -62,7 +62,7 @@ test('how much time so many events take is estimated from the list that was read
   expect(paces.of(tenant('LIVE'), list, 500)).toBe('ALL')
 })
 
-test('a page that lies much deeper has a pace of its own', () => {
+test('a much later page is estimated by itself', () => {
   const paces = createPaces()
   const list = { filter: {}, cursor: false }
   paces.note(tenant('LIVE'), list, 50, { ms: 1_000 })

@@ -11,7 +11,7 @@ const MARGIN = 1.1
 const LEAST_MS = 100
 /** How many times as much time as was without events before the first one: it grows while none come. */
 const LEAD_MARGIN = 2
-/** A page that lies so many times as deep has a pace of its own: of a burst, the newest events say nothing about older ones. */
+/** Pages whose depths differ by this factor are estimated apart: after a burst, the newest events say nothing about older ones. */
 const DEPTH_STEP = 4
 /** A list whose events lie too far from each other to be looked through is not asked by time so many times; it may change. */
 const FAR_TIMES = 20

@@ -56,7 +56,7 @@ test('a store that is away is not tried again for each of them', async () => {
   expect(sent).toHaveLength(1)
 })
 
-test('many answers are given in turns with whatever else waits, where that is asked for', async () => {
+test('with a limit for each turn, other work runs between the answers', async () => {
   const order: string[] = []
   const read = gatherQueries(NEVER, async queries => queries.map(({ meterReference }) => named(meterReference)), 1)
   const noted = ['a', 'b'].map(async meter => order.push((await read(query(meter)))[0]?.subscription ?? ''))

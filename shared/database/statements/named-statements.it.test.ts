@@ -1,4 +1,4 @@
-// A read whose plans are kept gives the same answers as any other read, and prepares each of its statements once.
+// A read with named statements gives the same answers as any other read, and prepares each of its statements once.
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../process/logger.ts'

@@ -160,7 +160,7 @@ describe('on which invoices a coupon counts', () => {
     const terms = resolveTerms(inputs)
     const [opening, , march, april] = invoiceWindows(inputs)
     if (!opening || !march || !april) throw new Error('there are four invoices')
-    // Nobody knew of the change when the invoice of January was closed.
+    // The change came after the January invoice was closed.
     const billed = new Set(chargesOf(terms, opening, new Set()).map(({ key }) => key))
     const first = exampleInvoice(inputs, march, { usage: '0', billed })
     for (const key of first.advanceCharges) billed.add(key)

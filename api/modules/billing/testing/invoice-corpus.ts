@@ -25,6 +25,7 @@ import { activeSpan, invoiceWindows } from '../terms/windows.ts'
 import { type CustomerFigure, type UsageFigure, type UsageNeed, usageNeeds } from '../usage/usage-needs.ts'
 import { type Arrival, quantityOf } from './example-closing.ts'
 import { type ExampleItem, exampleInputs } from './example-inputs.ts'
+import { chance, pick, type Random, randomOf, whole } from './year/random.ts'
 
 const DAY_MS = 86_400_000
 const SUBSCRIPTIONS = 110
@@ -45,28 +46,10 @@ export function invoiceCorpus(): CorpusInvoice[] {
 /** The subscription of this number; the corpus has those from 0 on. */
 export const corpusSubscription = (seed: number): CorpusSubscription => randomSubscription(randomOf(seed + 1))
 
-/** Numbers of 0 to 1 that follow from a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed * 0x9e3779b1
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-type Random = () => number
 export type CorpusSubscription = {
   readonly name: string
   readonly inputs: BillingInputs
   readonly events: readonly Arrival[]
-}
-
-const whole = (random: Random, min: number, max: number): number => min + Math.floor(random() * (max - min + 1))
-const chance = (random: Random, share: number): boolean => random() < share
-function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
-  return list[whole(random, 0, list.length - 1)] ?? list[0]
 }
 
 const CURRENCIES: readonly [string, ...string[]] = ['EUR', 'EUR', 'EUR', 'USD', 'JPY', 'KWD']

@@ -12,7 +12,7 @@ import { BILLED_CUSTOMER } from '../variants.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'
 
-/** A schedule of which the priced periods are loaded: its time, and what decides what it sells. */
+/** A schedule as the loading of its priced periods needs it: its time, its plan and what it enables. */
 export type PricedSchedule = {
   readonly subscriptionId: string
   /** The plan, if it is a rate card. */

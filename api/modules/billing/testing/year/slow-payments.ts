@@ -107,7 +107,7 @@ export class SlowInvoice {
     const kept = Math.min(this.wallet, Math.max(0, Math.max(0, this.due()) - this.recorded() - this.marked))
     const back = this.wallet - kept
     this.wallet = kept
-    // Nothing is owed any more, but nobody paid.
+    // Credited in full: nothing is owed, and there was no payment.
     this.status = this.statusByAmounts()
     return back
   }

@@ -43,7 +43,7 @@ export async function compared(tenant: TestTenant, books: Books, { invoices, now
   for (const row of fresh) {
     const { total, paid } = amountsOf(row)
     const first = books.first.get(row['id'])
-    // Nobody else has paid it, so what else is paid a wallet has paid.
+    // The story made no other payment, so a wallet paid the rest.
     const wallet = paid - (first?.result === 'AUTHORIZED' ? first.cents : 0)
     if (wallet < 0 || wallet > Math.max(0, total)) faults.push(`${row['id']} of ${total} has ${wallet} from wallets`)
     const own = new SlowInvoice(total, wallet)
