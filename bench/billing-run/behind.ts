@@ -77,6 +77,7 @@ try {
   const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, worker: worker.pid, api: api.pid }
   const sender = sendEvents(gateway)
   await sleep(SETTLE_MS)
+  const before = await noticesBytes()
   const count = countTrees(pids)
   const startedAt = performance.now()
   const behind: number[] = []
@@ -88,6 +89,7 @@ try {
   const shares = Object.entries(count((performance.now() - startedAt) / 1_000)).map(
     ([name, ms]) => `${name} ${(ms / 1_000).toFixed(2)}`,
   )
+  const grown = ((await noticesBytes()) - before) / (performance.now() - startedAt)
   const sent = await sender.end()
   const sorted = behind.toSorted((a, b) => a - b)
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
@@ -96,6 +98,7 @@ try {
       `median of ${sorted.length} samples, ${at(0.9)} s in nine of ten, ${at(1)} s at most`,
   )
   console.log(`cores in use: ${shares.join(', ')}`)
+  console.log(`notices and audit records grow by ${((grown * 60_000) / 1_048_576).toFixed(1)} MiB a minute`)
 } finally {
   await database.end()
   for (const each of running.reverse()) await each.stop()
@@ -110,6 +113,14 @@ async function secondsBehind(): Promise<number> {
          select id from customers where reference like 'customer-%'))`,
   )
   return Number(rows[0]?.behind ?? 0)
+}
+
+/** On disk, of what tells of changes. */
+async function noticesBytes(): Promise<number> {
+  const { rows } = await database.query<{ bytes: string }>(
+    `select pg_total_relation_size('outbox') + pg_total_relation_size('audit_records') as bytes`,
+  )
+  return Number(rows[0]?.bytes ?? 0)
 }
 
 /** Sends events at a fixed rate, customer by customer, until it is stopped. */

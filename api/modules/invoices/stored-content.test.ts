@@ -48,6 +48,15 @@ test('periods that were read are stored as they were, packed or not', () => {
 })
 const PACKED_EMPTY = 'iwCAW10D'
 
+test('packed periods are unpacked when they are looked at, and once', () => {
+  const read = contentOf({ ...storedOf(contentWith(40)), periods: 'of no use' })
+  expect(read.notes).toEqual([])
+  expect(() => read.periods).toThrow()
+  const whole = contentOf(storedOf(contentWith(40)))
+  expect(whole.periods).toBe(whole.periods)
+  expect({ ...whole }.periods).toBe(whole.periods)
+})
+
 test('other shares of tax stand beside what is packed, and within what is not', () => {
   const content = contentWith(40)
   const packed = storedOf(content)

@@ -65,9 +65,21 @@ export function contentOf(value: unknown): InvoiceContent {
   const stored = value as Omit<InvoiceContent, 'periods'> & Partial<Stored> & { [PAID_BY_CREDITS]?: true }
   const { periods, tax_shares, [PAID_BY_CREDITS]: _marked, ...content } = stored
   if (periods === undefined) return content as InvoiceContent
-  const kept = typeof periods === 'string' ? (unpackJson(periods) as Periods) : periods
-  storedAs.set(kept, { periods })
-  return { ...content, periods: tax_shares ? withTaxShares(kept, tax_shares) : kept }
+  const read = (): Periods => {
+    const found = typeof periods === 'string' ? (unpackJson(periods) as Periods) : periods
+    storedAs.set(found, { periods })
+    return tax_shares ? withTaxShares(found, tax_shares) : found
+  }
+  if (typeof periods !== 'string') return { ...content, periods: read() }
+  // Unpacked when somebody looks: an OPEN invoice that is computed again is mostly replaced unseen.
+  let known: Periods | undefined
+  return {
+    ...content,
+    get periods() {
+      known ??= read()
+      return known
+    },
+  }
 }
 
 /** The column of it. */

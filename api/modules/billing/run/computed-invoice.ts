@@ -1,4 +1,5 @@
 // How a computed invoice of a subscription is saved: its columns, whether it is OPEN or DRAFT, and when it becomes FINAL. Pure.
+import { isDeepStrictEqual } from 'node:util'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
@@ -60,7 +61,7 @@ export function computedInvoice(run: ComputingRun, of: Computed): PendingInvoice
     const moves = row.status === 'OPEN' || of.finalizeAt !== undefined
     const finalizeAt = status === 'DRAFT' && moves && !row.on_hold ? closesAt() : row.finalize_at
     const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt, ...NOT_WAITING }
-    return changed(unchanged(row), now, values, lines)
+    return changed(unchanged(row), now, values, { lines, announces: !isCounting(row, values) })
   }
   const onHold = inputs.subscription.init_invoice_on_hold
   const values: NewInvoice = {
@@ -82,6 +83,16 @@ export function computedInvoice(run: ComputingRun, of: Computed): PendingInvoice
   }
   return created({ tenant, now }, values, lines)
 }
+
+/**
+ * Whether an OPEN invoice only counted on: its usage, and what wallets would pay of it. That happens every minute to each one whose
+ * customer is active, and who must know of it asks for the invoice or has an alert.
+ */
+const isCounting = (row: InvoiceRow, values: Pick<InvoiceRow, 'status' | 'inputs_hash' | 'content'>): boolean =>
+  row.status === 'OPEN' &&
+  values.status === 'OPEN' &&
+  values.inputs_hash === row.inputs_hash &&
+  isDeepStrictEqual(values.content.validation_result, row.content.validation_result)
 
 /** The grace period runs from when the invoice is no longer OPEN, or from the creation of the invoice when that is later. */
 function closingTime(

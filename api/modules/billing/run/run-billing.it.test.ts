@@ -121,6 +121,38 @@ describe('billing runs', () => {
     ])
   })
 
+  test('an OPEN invoice that counts on says nothing; what it is priced from, and its end, are announced', async () => {
+    const tenant = rig.api.tenants.aLive
+    rig.setTime('2026-03-20T10:00:00Z')
+    const billed = await rig.subscribe(tenant)
+    const use = async (tokens: string, time: string) => {
+      await useTokens(rig.client, tenant, { billed, tokens, timestamp: '2026-03-15 12:00:00.000' })
+      rig.setTime(time)
+      await rig.run(tenant, billed)
+      return (await rig.invoicesOf(tenant, billed))[0] ?? {}
+    }
+    const first = await use('100', '2026-03-20T10:00:00Z')
+    const typesOf = async () => (await noticesOf(rig.api, first['id'])).map(({ type }) => type)
+    const second = await use('400', '2026-03-20T10:01:00Z')
+    const quantityOf = (invoice: Row) => invoice['periods'][0].groups[0].lines[0].meter_value.number
+    expect([first, second].map(quantityOf)).toEqual(['100', '500'])
+    expect(second).toMatchObject({ status: 'OPEN', updated_at: '2026-03-20T10:01:00Z' })
+    expect(await typesOf()).toEqual(['INVOICE.CREATED'])
+
+    await succeed(tenant, 'PATCH', `/v1/customers/${billed.customerId}`, {
+      organization: { legal_name: 'Renamed', registered_address: { country: 'NL' } },
+    })
+    await use('1', '2026-03-20T10:02:00Z')
+    expect(await typesOf()).toEqual(['INVOICE.CREATED', 'INVOICE.UPDATED'])
+
+    await use('1', '2026-04-01T00:00:00Z')
+    const [, , , ended] = await noticesOf(rig.api, first['id'])
+    expect(ended).toMatchObject({ type: 'INVOICE.STATUS_TO_DRAFT' })
+    await use('1', '2026-04-01T00:01:00Z')
+    expect((await typesOf()).at(-1)).toBe('INVOICE.UPDATED')
+    await expectPayloads(rig.api, first['id'], ['INVOICE.STATUS_TO_DRAFT'])
+  })
+
   test('a DRAFT whose period ends later after all, by the time zone of its customer, collects again as OPEN', async () => {
     const tenant = rig.api.tenants.aLive
     const { billed, invoice } = await rig.draftInvoice(tenant)

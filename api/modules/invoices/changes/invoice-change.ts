@@ -14,7 +14,7 @@ export async function change(
   values: Partial<NewInvoice>,
   lines?: readonly LineValues[],
 ): Promise<InvoiceRow> {
-  const [saved = row] = await saveTogether(uow, [changed(unchanged(row), uow.now, values, lines)])
+  const [saved = row] = await saveTogether(uow, [changed(unchanged(row), uow.now, values, lines && { lines })])
   return saved
 }
 

@@ -59,22 +59,21 @@ export function created({ tenant, now }: Moment, values: NewInvoice, lines: read
 
 /**
  * Applies `values` where they differ, and then `lines`, which come from the same draft as the content. Emits UPDATED,
- * and STATUS_TO_… when the status changed.
+ * and STATUS_TO_… when the status changed; nothing with `announces: false`.
  */
 export function changed(
   pending: PendingInvoice,
   now: Instant,
   values: Partial<NewInvoice>,
-  lines?: readonly LineValues[],
+  { lines, announces = true }: { readonly lines?: readonly LineValues[]; readonly announces?: boolean } = {},
 ): PendingInvoice {
   const { row } = pending
-  const current: Partial<Record<string, unknown>> = row
   // A closed invoice is not computed again.
   const closes = values.status !== undefined && values.status !== 'OPEN' && values.status !== 'DRAFT'
   // What wallets would have paid of an invoice that is not to be issued is theirs again.
   const freed = values.status === 'VOID' || values.status === 'ARCHIVED' ? { wallet_amount: '0' } : {}
   const all = closes ? { ...values, ...freed, to_be_reprocessed_at: null } : values
-  const others = Object.entries(all).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
+  const others = differing(all, row)
   if (others.length === 0) return pending
   // Computing it again with the same result is no change.
   const isPublic = others.some(([name]) => name !== 'inputs_hash' && name !== 'usage_counted_until')
@@ -84,8 +83,17 @@ export function changed(
     ...pending,
     row: next,
     lines: lines ?? pending.lines,
-    notices: isPublic ? noticesOf(pending, next) : pending.notices,
+    notices: isPublic && announces ? noticesOf(pending, next) : pending.notices,
   }
+}
+
+/** The values that are others than in the row. Where an amount is another the content is too, and need not be compared. */
+function differing({ content, ...values }: Partial<NewInvoice>, row: InvoiceRow): [string, unknown][] {
+  const current: Partial<Record<string, unknown>> = row
+  const others = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
+  if (content === undefined) return others
+  const isAnother = others.some(([name]) => name === 'amount_excluding_tax') || !isDeepStrictEqual(content, row.content)
+  return isAnother ? [...others, ['content', content]] : others
 }
 
 function noticesOf({ row, notices }: PendingInvoice, next: InvoiceRow): Notice[] {

@@ -104,12 +104,15 @@ async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void
   await replaceLinesOfMany(uow, changed)
 }
 
-/** The columns whose value differs from the stored one. */
+/** The columns whose value differs from the stored one. An invoice whose content stayed the same has the very object that was read. */
 function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {
   if (pending.stored === null || row === pending.stored) return []
   const before: Partial<Record<string, unknown>> = pending.stored
   const others = Object.entries(row).filter(
-    ([name, value]) => name !== 'custom_fields' && !isDeepStrictEqual(value, before[name]),
+    ([name, value]) =>
+      name !== 'custom_fields' &&
+      value !== before[name] &&
+      (name === 'content' || !isDeepStrictEqual(value, before[name])),
   )
   return others.length === 0 ? [] : [{ ...Object.fromEntries(others), id: row.id }]
 }

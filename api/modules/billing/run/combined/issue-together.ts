@@ -103,7 +103,7 @@ function archived({ draft, final: { row, lines } }: Issue, id: Id<'invo'>, now: 
     amount_including_tax,
   }
   const values = { ...issued, status: 'ARCHIVED' as const, finalize_at: null, combined_into_id: id }
-  return changed(draft, now, values, lines ?? undefined)
+  return changed(draft, now, values, lines ? { lines } : {})
 }
 
 /** What a document of several invoices is computed from. */
