@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { formatInstant, type Instant, instantOf, parseInstant } from '../time.ts'
 import {
@@ -68,6 +69,15 @@ test('counts days and months from the given date', () => {
   expect(lastDayOfMonth(day('2028-02-03'))).toBe('2028-02-29')
   expect(daysBetween(day('2026-02-11'), day('2026-04-01'))).toBe(49)
   expect(dateParts(day('2026-03-01'))).toEqual({ year: 2026, month: 3, day: 1 })
+})
+
+test('days between two dates are those that Temporal counts, in whichever order', () => {
+  const anyDate = fc.integer({ min: -30_000, max: 84_000 }).map(days => addDays(day('1970-01-01'), days))
+  fc.assert(
+    fc.property(anyDate, anyDate, (from, to) => {
+      expect(daysBetween(from, to)).toBe(Temporal.PlainDate.from(from).until(to).days)
+    }),
+  )
 })
 
 test('the last local day is the day before an end at midnight, else the day of the end', () => {

@@ -2,7 +2,7 @@
 // (semantics 4.4). Instants stay UTC and intervals half-open.
 import { Temporal } from 'temporal-polyfill'
 import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
-import { dateText, dayAt, type LocalDate, plainDate, startOfDay, type Zone, zoned } from './local-days.ts'
+import { dateText, dayAt, daysFrom, type LocalDate, plainDate, startOfDay, type Zone, zoned } from './local-days.ts'
 import { CACHE_MAX, memoized } from './memoized.ts'
 
 export const PERIOD_TYPES = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const
@@ -131,10 +131,7 @@ const cutsOf = memoized(
     }
     return {
       at,
-      daysIn: memoized(
-        (ordinal: number) => at(ordinal).date.until(at(ordinal + 1).date).days,
-        ordinal => ordinal,
-      ),
+      daysIn: (ordinal: number) => daysFrom(at(ordinal).date, at(ordinal + 1).date),
       ordinalAt: memoized(
         (instant: Instant) => ordinalOf({ origin, step, at }, dayAt(instant, zone)),
         instant => instant,
@@ -158,7 +155,7 @@ function ordinalOf(
   { origin, step, at }: { readonly origin: Temporal.PlainDate; readonly step: Step; readonly at: Cuts['at'] },
   date: Temporal.PlainDate,
 ): number {
-  if (step.unit === 'days') return Math.floor(origin.until(date).days / step.size)
+  if (step.unit === 'days') return Math.floor(daysFrom(origin, date) / step.size)
   const months = (date.year - origin.year) * 12 + date.month - origin.month
   const ordinal = Math.floor(months / step.size)
   return Temporal.PlainDate.compare(at(ordinal).date, date) > 0 ? ordinal - 1 : ordinal
@@ -186,7 +183,7 @@ function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: nu
 function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; readonly to: Cut }, zone: Zone): number {
   const first = start === from.start ? from.date : dayAt(start, zone)
   const after = end === to.start ? to.date : dayAt(end, zone)
-  return first.until(after).days
+  return daysFrom(first, after)
 }
 
 /**

@@ -2,7 +2,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exampleInputs, exampleInvoices, recurring } from '../billing/testing/example-inputs.ts'
 import type { InvoiceContent } from './schema.ts'
-import { contentOf, storedContent, type TaxShares, withTaxShares } from './stored-content.ts'
+import { contentOf, mayBePaidByWallets, storedContent, type TaxShares, withTaxShares } from './stored-content.ts'
 
 function contentWith(lines: number): InvoiceContent {
   const items = Array.from({ length: lines }, () => recurring('10'))
@@ -92,6 +92,12 @@ test('what is packed says whether credits paid usage, and a reader is not shown 
   const stored = storedOf({ ...content, periods })
   expect(stored).toMatchObject({ paid_by_credits: true })
   expect(contentOf(stored)).not.toHaveProperty('paid_by_credits')
+  // Known of what was read without unpacking it; of what is computed it is not.
+  expect([content, contentOf(storedOf(content)), contentOf(stored)].map(mayBePaidByWallets)).toEqual([
+    true,
+    false,
+    true,
+  ])
 })
 
 test('a list reads it without periods', () => {

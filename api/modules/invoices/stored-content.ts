@@ -63,7 +63,7 @@ export function storedContent({ periods, ...content }: InvoiceContent): string {
 export function contentOf(value: unknown): InvoiceContent {
   // Written by `storedContent`, or by the program before it.
   const stored = value as Omit<InvoiceContent, 'periods'> & Partial<Stored> & { [PAID_BY_CREDITS]?: true }
-  const { periods, tax_shares, [PAID_BY_CREDITS]: _marked, ...content } = stored
+  const { periods, tax_shares, [PAID_BY_CREDITS]: marked, ...content } = stored
   if (periods === undefined) return content as InvoiceContent
   const read = (): Periods => {
     const found = typeof periods === 'string' ? (unpackJson(periods) as Periods) : periods
@@ -73,14 +73,22 @@ export function contentOf(value: unknown): InvoiceContent {
   if (typeof periods !== 'string') return { ...content, periods: read() }
   // Unpacked when somebody looks: an OPEN invoice that is computed again is mostly replaced unseen.
   let known: Periods | undefined
-  return {
+  const made: InvoiceContent = {
     ...content,
     get periods() {
       known ??= read()
       return known
     },
   }
+  if (!marked) unpaid.add(made)
+  return made
 }
+
+/** Those that were read, of whose lines no wallet pays any: known without unpacking them. */
+const unpaid = new WeakSet<object>()
+
+/** Whether wallets may have paid of its lines. */
+export const mayBePaidByWallets = (content: object): boolean => !unpaid.has(content)
 
 /** The column of it. */
 export const invoiceContent = customType<{ data: InvoiceContent; driverData: unknown }>({

@@ -2,6 +2,7 @@
 import { type Decimal, decimal, min, sum, ZERO } from '../../../shared/decimal.ts'
 import { linesOfContent } from './credits/credit-left.ts'
 import type { InvoiceContent, LineView, WalletBalanceView } from './schema.ts'
+import { mayBePaidByWallets } from './stored-content.ts'
 
 type Lines = Pick<InvoiceContent, 'periods' | 'wallet_balances'>
 
@@ -68,6 +69,7 @@ function sumBySubBalance(
   quantityOf: (line: LineView, used: Decimal) => Decimal,
 ): Map<string, SubBalanceUse> {
   const sums = new Map<string, SubBalanceUse>()
+  if (!mayBePaidByWallets(content)) return sums
   for (const line of linesOfContent(content)) {
     for (const { quantity, ...subBalance } of (line.details.wallet_balances ?? []).flatMap(each =>
       partsOf(line, each),
