@@ -77,7 +77,7 @@ try {
   const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, worker: worker.pid, api: api.pid }
   const sender = sendEvents(gateway)
   await sleep(SETTLE_MS)
-  const before = await noticesBytes()
+  const before = await written()
   const count = countTrees(pids)
   const startedAt = performance.now()
   const behind: number[] = []
@@ -85,11 +85,11 @@ try {
     behind.push(await secondsBehind())
     await sleep(1_000)
   }
-  // Of a core, as a share.
-  const shares = Object.entries(count((performance.now() - startedAt) / 1_000)).map(
-    ([name, ms]) => `${name} ${(ms / 1_000).toFixed(2)}`,
-  )
-  const grown = ((await noticesBytes()) - before) / (performance.now() - startedAt)
+  const lasted = (performance.now() - startedAt) / 1_000
+  const costs = Object.entries(count(lasted))
+  const after = await written()
+  const invoices = (after.invoices - before.invoices) / lasted
+  const noticesMiB = (after.noticesBytes - before.noticesBytes) / 1_048_576 / lasted
   const sent = await sender.end()
   const sorted = behind.toSorted((a, b) => a - b)
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
@@ -97,8 +97,11 @@ try {
     `${Math.round(sent.events / sent.seconds)} events a second of all customers: the invoice that is furthest behind is so by ${at(0.5)} s at the ` +
       `median of ${sorted.length} samples, ${at(0.9)} s in nine of ten, ${at(1)} s at most`,
   )
-  console.log(`cores in use: ${shares.join(', ')}`)
-  console.log(`notices and audit records grow by ${((grown * 60_000) / 1_048_576).toFixed(1)} MiB a minute`)
+  console.log(`cores in use: ${costs.map(([name, ms]) => `${name} ${(ms / 1_000).toFixed(2)}`).join(', ')}`)
+  console.log(
+    `${invoices.toFixed(0)} invoices a second, each for ms of ${costs.map(([name, ms]) => `${name} ${(ms / invoices).toFixed(2)}`).join(', ')}; ` +
+      `notices and audit records grow by ${(noticesMiB * 60).toFixed(1)} MiB a minute`,
+  )
 } finally {
   await database.end()
   for (const each of running.reverse()) await each.stop()
@@ -115,12 +118,13 @@ async function secondsBehind(): Promise<number> {
   return Number(rows[0]?.behind ?? 0)
 }
 
-/** On disk, of what tells of changes. */
-async function noticesBytes(): Promise<number> {
-  const { rows } = await database.query<{ bytes: string }>(
-    `select pg_total_relation_size('outbox') + pg_total_relation_size('audit_records') as bytes`,
+/** How many invoices were saved so far, and what the notices of changes and their audit records take on disk. */
+async function written(): Promise<{ invoices: number; noticesBytes: number }> {
+  const { rows } = await database.query<{ invoices: string; bytes: string }>(
+    `select n_tup_upd as invoices, pg_total_relation_size('outbox') + pg_total_relation_size('audit_records') as bytes
+     from pg_stat_user_tables where relname = 'invoices'`,
   )
-  return Number(rows[0]?.bytes ?? 0)
+  return { invoices: Number(rows[0]?.invoices ?? 0), noticesBytes: Number(rows[0]?.bytes ?? 0) }
 }
 
 /** Sends events at a fixed rate, customer by customer, until it is stopped. */
