@@ -1,7 +1,7 @@
 // One reading of a client's document: a guarded GET that follows nothing, takes little, and waits for seconds at most.
 import { judgeUrl, type OutboundPolicy } from '../../shared/outbound/judge-url.ts'
 import type { OutboundAnswer, OutboundRequest } from '../../shared/outbound/outbound-request.ts'
-import { freshSeconds } from './freshness.ts'
+import { maxAgeSeconds } from './freshness.ts'
 import { InvalidDocument } from './read-document.ts'
 
 /** Larger than the customary 5 KB: documents of clients in wide use exceed that. */
@@ -20,8 +20,8 @@ export type DocumentAccess = { readonly request: OutboundRequest; readonly polic
 export class UnreadableDocument extends Error {}
 
 export type FetchedDocument =
-  | { readonly kind: 'read'; readonly text: string; readonly etag: string | null; readonly freshSeconds: number }
-  | { readonly kind: 'unchanged'; readonly freshSeconds: number }
+  | { readonly kind: 'read'; readonly text: string; readonly etag: string | null; readonly maxAgeSeconds: number }
+  | { readonly kind: 'unchanged'; readonly maxAgeSeconds: number }
 
 /**
  * The document at `address`; `etag`: of the version we have, which it may turn out to be. Throws InvalidDocument when what is
@@ -63,7 +63,7 @@ async function readAnswer(
   { statusCode, headers, body }: OutboundAnswer,
   etag: string | null,
 ): Promise<FetchedDocument> {
-  const kept = { freshSeconds: freshSeconds(headers['cache-control']) }
+  const kept = { maxAgeSeconds: maxAgeSeconds(headers['cache-control']) }
   if (statusCode === 304 && etag !== null) return { kind: 'unchanged', ...kept }
   if (statusCode >= 500 || LATER.has(statusCode)) throw new UnreadableDocument(`its server answers ${statusCode}`)
   if (statusCode !== 200) throw new InvalidDocument(`its server answers ${statusCode} in place of 200`)

@@ -101,14 +101,14 @@ async function readAndKeep(
   const host = hostOfClient(clientId)
   try {
     const fetched = await fetchDocument(access, clientId, known?.document?.etag ?? null)
-    const { freshSeconds } = fetched
+    const { maxAgeSeconds } = fetched
     const client = await asSystem(database, 'identity', tx =>
       fetched.kind === 'unchanged'
-        ? extendClientDocument(tx, clientId, freshSeconds)
+        ? extendClientDocument(tx, clientId, maxAgeSeconds)
         : saveClientDocument(tx, clientId, {
             ...readDocument(fetched.text, clientId, redirectSchemes),
             etag: fetched.etag,
-            freshSeconds,
+            maxAgeSeconds,
           }),
     )
     // Unchanged, but removed by maintenance in that moment: the next call reads the whole of it.

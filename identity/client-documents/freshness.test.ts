@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freshSeconds } from './freshness.ts'
+import { maxAgeSeconds } from './freshness.ts'
 
 test.each([
   [undefined, 3_600],
@@ -17,5 +17,5 @@ test.each([
   ['no-cache="set-cookie", max-age=7200', 300],
   ['s-maxage=7200', 3_600],
 ])('%j keeps a document for %d seconds', (header, seconds) => {
-  expect(freshSeconds(header)).toBe(seconds)
+  expect(maxAgeSeconds(header)).toBe(seconds)
 })

@@ -1,17 +1,17 @@
 // How long a document is kept before it is read again: what its server says, within bounds of ours. Pure.
 
 /** Seconds. Long enough that consent and code of one sign-in go by one reading of it. */
-const FRESH_MIN = 5 * 60
-const FRESH_MAX = 24 * 60 * 60
-const FRESH_UNSAID = 60 * 60
+const MAX_AGE_LEAST = 5 * 60
+const MAX_AGE_MOST = 24 * 60 * 60
+const MAX_AGE_DEFAULT = 60 * 60
 
 /** Seconds that an answer with this Cache-Control may be used without asking again. */
-export function freshSeconds(cacheControl: string | undefined): number {
+export function maxAgeSeconds(cacheControl: string | undefined): number {
   const directives = (cacheControl ?? '')
     .toLowerCase()
     .split(',')
     .map(part => part.trim())
-  if (directives.some(each => /^(?:no-store|no-cache)(?:=|$)/.test(each))) return FRESH_MIN
+  if (directives.some(each => /^(?:no-store|no-cache)(?:=|$)/.test(each))) return MAX_AGE_LEAST
   const age = directives.map(each => /^max-age="?([0-9]{1,10})"?$/.exec(each)?.[1]).find(each => each !== undefined)
-  return age === undefined ? FRESH_UNSAID : Math.min(Math.max(Number(age), FRESH_MIN), FRESH_MAX)
+  return age === undefined ? MAX_AGE_DEFAULT : Math.min(Math.max(Number(age), MAX_AGE_LEAST), MAX_AGE_MOST)
 }

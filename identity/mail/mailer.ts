@@ -4,7 +4,7 @@ import { asSystem, type Database } from '../../shared/database/database.ts'
 import { type MailTransport, type PlainLetter, Undeliverable } from '../../shared/mail/transport.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { letterFor } from './letters.ts'
-import { finishMail, type QueuedMail, queueInvitations, requeueMail, takeMail } from './outbox.ts'
+import { claimMail, finishMail, type QueuedMail, queueInvitations, requeueMail } from './outbox.ts'
 
 export type MailerDeps = {
   readonly database: Database
@@ -33,7 +33,7 @@ export async function sendDueMails(deps: MailerDeps): Promise<void> {
 
 async function sendNext(deps: MailerDeps): Promise<boolean> {
   const taken = await asSystem(deps.database, 'identity', async tx => {
-    const mail = await takeMail(tx)
+    const mail = await claimMail(tx)
     if (!mail) return null
     const letter = await letterFor(tx, mail, deps.identityUrl)
     if (typeof letter === 'string') await finishMail(tx, mail.id, letter)

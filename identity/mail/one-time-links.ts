@@ -85,7 +85,7 @@ export async function consumeLink(
 }
 
 /** Ends every other link of a user: who has a new password needs none of them. */
-export const endLinksOf = async (tx: SystemTransaction, userId: string): Promise<void> => {
+export const expireLinksOf = async (tx: SystemTransaction, userId: string): Promise<void> => {
   await tx.execute(
     sql`update one_time_links set used_at = identity_now() where user_id = ${userId} and used_at is null`,
   )

@@ -88,7 +88,7 @@ type Row = {
 }
 
 /** Takes the mail that is due longest, or null. Nobody else gets it while it is taken. */
-export async function takeMail(tx: SystemTransaction): Promise<QueuedMail | null> {
+export async function claimMail(tx: SystemTransaction): Promise<QueuedMail | null> {
   const { rows } = await tx.execute<Row>(sql`
     update identity_mails set tries = tries + 1, next_try_at = identity_now() + ${TAKEN_FOR}::interval
     where id = (select id from identity_mails where done_at is null and next_try_at <= identity_now()

@@ -9,7 +9,7 @@ import { setPassword, storedPassword } from './set-password.ts'
 /** Tokens of ours; anything else is not looked up. */
 const TOKEN = /^[\w-]{43}$/
 
-export type Chosen =
+export type PasswordChange =
   | { readonly kind: 'done'; readonly link: OpenLink }
   /** Unknown, used, too old, or what it was for is over: all one. */
   | { readonly kind: 'no-link' }
@@ -26,7 +26,7 @@ export async function choosePassword(
   deps: IdentityDeps,
   given: { readonly token: string; readonly password: string; readonly purpose: LinkPurpose },
   also: (tx: SystemTransaction, link: OpenLink) => Promise<void>,
-): Promise<Chosen> {
+): Promise<PasswordChange> {
   const open = await findLink(deps, given.token, given.purpose)
   if (!open) return { kind: 'no-link' }
   const secondFactor = await asSystem(deps.database, 'identity', tx => requiresSecondFactor(tx, open.userId))

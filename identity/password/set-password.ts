@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { hashPassword } from '../../shared/access/password.ts'
 import type { SystemTransaction } from '../../shared/database/database.ts'
-import { endLinksOf } from '../mail/one-time-links.ts'
+import { expireLinksOf } from '../mail/one-time-links.ts'
 import { endSessionsOf } from '../sessions/session-store.ts'
 import { clearAttemptsFor } from '../sign-in/attempts.ts'
 import { passwordFault } from './rules.ts'
@@ -30,7 +30,7 @@ export async function setPassword(
     update users set password_hash = ${hash}, password_suffices_alone = ${sufficesAlone}, status = 'ACTIVE',
       updated_at = identity_now() where id = ${user.userId}`)
   await endSessionsOf(tx, user.userId)
-  await endLinksOf(tx, user.userId)
+  await expireLinksOf(tx, user.userId)
   // Whoever guessed at the old one made its user wait; the new one is another matter.
   await clearAttemptsFor(tx, user.username)
 }

@@ -69,12 +69,12 @@ export async function saveClientDocument(
     readonly name: string
     readonly redirectUris: readonly string[]
     readonly etag: string | null
-    readonly freshSeconds: number
+    readonly maxAgeSeconds: number
   },
 ): Promise<Client | null> {
   const { rows } = await tx.execute<Row>(sql`
     insert into oauth_clients (id, name, redirect_uris, document_etag, document_read_at, document_fresh_until)
-    values (${id}, ${read.name}, ${textArray(read.redirectUris)}, ${read.etag}, identity_now(), ${inSeconds(read.freshSeconds)})
+    values (${id}, ${read.name}, ${textArray(read.redirectUris)}, ${read.etag}, identity_now(), ${inSeconds(read.maxAgeSeconds)})
     on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
       document_etag = excluded.document_etag, document_read_at = excluded.document_read_at,
       document_fresh_until = excluded.document_fresh_until
@@ -86,10 +86,10 @@ export async function saveClientDocument(
 export async function extendClientDocument(
   tx: SystemTransaction,
   id: string,
-  freshSeconds: number,
+  maxAgeSeconds: number,
 ): Promise<Client | null> {
   const { rows } = await tx.execute<Row>(sql`
-    update oauth_clients set document_read_at = identity_now(), document_fresh_until = ${inSeconds(freshSeconds)}
+    update oauth_clients set document_read_at = identity_now(), document_fresh_until = ${inSeconds(maxAgeSeconds)}
     where id = ${id} returning ${COLUMNS}`)
   return rows[0] ? toClient(rows[0]) : null
 }

@@ -74,7 +74,10 @@ async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Mad
   return { state: { ...state, inputs }, ids }
 }
 
-type Chosen = Omit<NonNullable<TemplatePreview[typeof CUSTOMIZATIONS]>[number], 'pricing_plan_schedule_id' | 'units'>
+type Customization = Omit<
+  NonNullable<TemplatePreview[typeof CUSTOMIZATIONS]>[number],
+  'pricing_plan_schedule_id' | 'units'
+>
 
 /** What is chosen, and what the template has for others. */
 function besides<T>(chosen: readonly T[], own: readonly T[], idOf: (each: T) => string): readonly T[] {
@@ -86,7 +89,7 @@ function besides<T>(chosen: readonly T[], own: readonly T[], idOf: (each: T) => 
 async function customize(
   uow: Uow,
   schedule: Schedule | undefined,
-  changes: Chosen,
+  changes: Customization,
   path: string | null,
 ): Promise<void> {
   if (!schedule || Object.keys(changes).length === 0) return

@@ -38,14 +38,14 @@ export type SubscriptionSettings = Static<typeof SubscriptionSettings>
 const PATH = 'default_pricing_plan_subscription_settings'
 
 /** Where the platform names the billing entity of new subscriptions, and by what they are paid. */
-type Chosen = {
+type PlatformDefaults = {
   readonly default_billing_entity_id: string | null
   readonly [PATH]: SubscriptionSettings
 }
 
 /** Throws INVALID_FIELD for a payment acceptor that is ARCHIVED, or not of the billing entity that new subscriptions have. */
-async function checkAcceptors(uow: Uow, row: Chosen, previous: Chosen | null): Promise<void> {
-  const chosenIn = (of: Chosen) => ({
+async function checkAcceptors(uow: Uow, row: PlatformDefaults, previous: PlatformDefaults | null): Promise<void> {
+  const chosenIn = (of: PlatformDefaults) => ({
     ids: of[PATH].payment_acceptor_ids ?? [],
     entityId: of[PATH].billing_entity_id ?? of.default_billing_entity_id,
   })
@@ -63,7 +63,11 @@ async function checkAcceptors(uow: Uow, row: Chosen, previous: Chosen | null): P
 }
 
 /** Throws what a subscription with these settings would be refused for, and RESOURCE_NOT_FOUND for an unknown billing entity. */
-export async function checkSubscriptionSettings(uow: Uow, row: Chosen, previous: Chosen | null): Promise<void> {
+export async function checkSubscriptionSettings(
+  uow: Uow,
+  row: PlatformDefaults,
+  previous: PlatformDefaults | null,
+): Promise<void> {
   const settings = row[PATH]
   const { billing_entity_id: entityId, due_date_configuration: due, initial_term, renewal_term } = settings
   if (entityId) await requireAll(uow, billingEntityResource, [{ id: entityId, field: `${PATH}.billing_entity_id` }])

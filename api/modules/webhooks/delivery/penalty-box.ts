@@ -9,10 +9,10 @@ import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import type { PostOutcome } from '../request/post.ts'
 import type { Webhook } from '../table.ts'
 import { webhookResource } from '../webhook.ts'
-import { noteResent } from './note-resent.ts'
 import { formatExact, LEASE_MS } from './queue/queue-store.ts'
 import { attempt, attemptRow, type SendDeps } from './queue/send-queue.ts'
 import { nextEvent } from './read-events.ts'
+import { recordResend } from './record-resend.ts'
 import { saveAttempts } from './save-attempts.ts'
 import { refuseDisabled } from './test-delivery.ts'
 
@@ -51,7 +51,7 @@ async function leaseHead(uow: Uow, idOrReference: string): Promise<Held> {
   await uow.tx.execute(sql`
     update webhook_queues set fence = ${queue.fence}::bigint, lease_fence = ${queue.fence}::bigint, leased_until = ${formatExact(instantOf(uow.now + LEASE_MS))}::timestamptz
     where ${queueOf(uow, webhook)}`)
-  await noteResent(uow, webhook.id, head)
+  await recordResend(uow, webhook.id, head)
   return { webhook, fence: queue.fence, head }
 }
 

@@ -4,8 +4,8 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { ActionContext } from '../../../http/route.ts'
 import { getOne } from '../../../resource/store.ts'
 import { selects } from '../delivery/matches.ts'
-import { noteResent } from '../delivery/note-resent.ts'
 import { attempt, attemptRow, type SendDeps } from '../delivery/queue/send-queue.ts'
+import { recordResend } from '../delivery/record-resend.ts'
 import { saveAttempts } from '../delivery/save-attempts.ts'
 import { refuseDisabled } from '../delivery/test-delivery.ts'
 import type { PostOutcome } from '../request/post.ts'
@@ -27,7 +27,7 @@ export async function resendEvent(
     const chosen = await getEvent(uow, of.eventId)
     refuseDisabled(found)
     if (!selects(found, chosen.type)) throw notTaken(found.id, chosen.type)
-    await noteResent(uow, found.id, chosen)
+    await recordResend(uow, found.id, chosen)
     return { webhook: found, event: chosen }
   })
   const outcome = await attempt(deps, webhook, event)

@@ -7,7 +7,7 @@ import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
  * Emits WEBHOOK_EVENT.RESENT. Call it before the event is sent, so that nothing is ever sent without a record of who
  * requested it.
  */
-export const noteResent = (uow: Uow, webhookId: string, { id, type }: Pick<RelayedChange, 'id' | 'type'>) =>
+export const recordResend = (uow: Uow, webhookId: string, { id, type }: Pick<RelayedChange, 'id' | 'type'>) =>
   emit(uow, {
     type: 'WEBHOOK_EVENT.RESENT',
     objectId: id,
