@@ -19,6 +19,7 @@ import {
   PROPERTY,
   VALUES,
 } from './platform.ts'
+import { printStatements, resetStatements } from './statements.ts'
 import { countTrees } from './tree-cpu.ts'
 
 const CUSTOMERS = 1_000
@@ -77,6 +78,7 @@ try {
   const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, worker: worker.pid, api: api.pid }
   const sender = sendEvents(gateway)
   await sleep(SETTLE_MS)
+  const isCounted = await resetStatements(database)
   const before = await written()
   const count = countTrees(pids)
   const startedAt = performance.now()
@@ -91,6 +93,7 @@ try {
   const invoices = (after.invoices - before.invoices) / lasted
   const noticesMiB = (after.noticesBytes - before.noticesBytes) / 1_048_576 / lasted
   const sent = await sender.end()
+  if (isCounted) await printStatements(database, after.invoices - before.invoices)
   const sorted = behind.toSorted((a, b) => a - b)
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
   console.log(
