@@ -35,7 +35,7 @@ export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly stri
       (extract(epoch from start_at) * 1000)::bigint::text as at_ms
     from persist_data
     where platform_id = ${platformId} and environment = ${environment}
-      and pricing_plan_subscription_id in ${[...subscriptionIds]}
+      and pricing_plan_subscription_id = any(${sql.param([...subscriptionIds])})
     order by pricing_plan_schedule_id, pricing_item_config_id, start_at, seq desc`)
   if (states.length === 0) return new Map()
   const { rows: items } = await uow.tx.execute<ItemRow>(sql`
@@ -52,7 +52,7 @@ export async function loadPersisted(uow: ReadUow, subscriptionIds: readonly stri
     join product_items i on i.platform_id = p.platform_id and i.environment = p.environment
       and item -> 'product_item_ids' ? i.id
     where h.platform_id = ${platformId} and h.environment = ${environment}
-      and h.id in ${[...new Set(states.map(state => state.schedule_id))]}
+      and h.id = any(${sql.param([...new Set(states.map(state => state.schedule_id))])})
       and i.meter_value_calculation_id is not null
       -- An ADDON, or a pricing in a group, that the schedule never enables is no price of it.
       and (not ${isOptionalIn('p')}

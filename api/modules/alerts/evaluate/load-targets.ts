@@ -122,7 +122,9 @@ export async function loadWatched(
   const now = timeOfCustomerIn(uow, 's')
   const featureIds = [...new Set(of.rules.map(({ rule }) => rule.entitlement.feature_id))]
   const everybody = of.rules.some(({ rule }) => rule.customer_ids.length === 0)
-  const named = everybody ? sql`` : sql`and s.customer_id in ${of.rules.flatMap(({ rule }) => rule.customer_ids)}`
+  const named = everybody
+    ? sql``
+    : sql`and s.customer_id = any(${sql.param(of.rules.flatMap(({ rule }) => rule.customer_ids))})`
   const grants = sql`exists (select from jsonb_array_elements(entitlements) as e where e ->> 'feature_id' in ${featureIds})`
   const { rows } = await uow.tx.execute<SubscriptionRow>(sql`
     with versions as (

@@ -56,7 +56,7 @@ export async function refuseBilledTime(
       and tstzrange(h.start_at, h.end_at) && tstzrange(mine.start_at, mine.end_at)
       and tstzrange(h.start_at, h.end_at) && tstzrange(v.period_start, v.period_end)
     join pricing_plans h_plan on ${here('h_plan')} and h_plan.id = h.pricing_plan_id
-    where ${here('mine')} and mine.id in ${scheduleIds}
+    where ${here('mine')} and mine.id = any(${sql.param(scheduleIds)})
     order by v.period_end desc, h.id`)
   const overlaps = rows.map(({ other, mine, held, from_ms, until_ms }) => ({
     other,

@@ -161,7 +161,7 @@ async function closedUsageOfMany(uow: ReadUow, subscriptionIds: readonly string[
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<ClosedUsage>(sql`
     select ${COLUMNS} from closed_usage c
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
       and service_from is not null and ${COUNTS}
     order by seq`)
   return rows
@@ -183,7 +183,7 @@ export async function closedForNext(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
     select v.id from invoices v where v.platform_id = ${platformId} and v.environment = ${environment} and ${CHARGED_NOTHING}
-      and v.id in ${closed.map(({ invoice_id }) => invoice_id)}`)
+      and v.id = any(${sql.param(closed.map(({ invoice_id }) => invoice_id))})`)
   return forNextInvoice(closed, new Set(rows.map(({ id }) => id)))
 }
 
@@ -214,7 +214,7 @@ export async function lastClosedOf(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string; last: string }>(sql`
     select pricing_plan_subscription_id as id, max(seq)::text as last from closed_usage
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
     group by 1`)
   return new Map(rows.map(({ id, last }) => [id, last]))
 }
@@ -230,7 +230,7 @@ export async function closedUsageAt(
   const [first, last] = between
   const { rows } = await uow.tx.execute<ClosedUsage>(sql`
     select ${COLUMNS} from closed_usage c
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
       and service_from <= to_timestamp(${last}::float8 / 1000) and service_until > to_timestamp(${first}::float8 / 1000)
       and ${COUNTS}
     order by seq`)
@@ -247,7 +247,7 @@ export async function closedNames(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ hash: string; names: ConditionNamesInput }>(sql`
     select hash, names from closed_condition_names
-    where platform_id = ${platformId} and environment = ${environment} and hash in ${wanted}`)
+    where platform_id = ${platformId} and environment = ${environment} and hash = any(${sql.param(wanted)})`)
   return new Map(rows.map(({ hash, names }) => [hash, names]))
 }
 

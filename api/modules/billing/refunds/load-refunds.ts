@@ -70,7 +70,7 @@ export async function loadAdvanceCharges(
     where l.platform_id = ${platformId} and l.environment = ${environment}
       and l.pricing_plan_subscription_id = ${inputs.subscription.id} and v.status = 'FINAL'
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
-      and l.pricing_plan_schedule_id in ${[...new Set(near.map(({ scheduleId }) => scheduleId))]}
+      and l.pricing_plan_schedule_id = any(${sql.param([...new Set(near.map(({ scheduleId }) => scheduleId))])})
     order by l.invoice_id, l.line_order`)
   return rows
     .map(advanceChargeOf)

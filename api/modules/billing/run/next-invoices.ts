@@ -10,7 +10,7 @@ export const nextInvoices: NextInvoices = async (uow, subscriptionIds) => {
     select distinct on (pricing_plan_subscription_id) pricing_plan_subscription_id as id, id as invoice_id,
       invoice_date::text as invoice_date
     from invoices
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${[...subscriptionIds]}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param([...subscriptionIds])})
       and status in ('OPEN', 'DRAFT') and holds_period and cutoff_at is not null
     order by pricing_plan_subscription_id, cutoff_at, id`)
   return new Map(

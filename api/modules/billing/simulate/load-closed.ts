@@ -66,11 +66,11 @@ export async function loadFinalInvoices(
     from invoices v
     left join closed_usage c on c.platform_id = v.platform_id and c.environment = v.environment and c.invoice_id = v.id
     left join pinned_inputs p on p.platform_id = v.platform_id and p.environment = v.environment and p.invoice_id = v.id
-    where v.platform_id = ${platformId} and v.environment = ${environment} and v.id in ${ids}
+    where v.platform_id = ${platformId} and v.environment = ${environment} and v.id = any(${sql.param(ids)})
     order by c.seq, v.cutoff_at, v.id`)
   const lines = await uow.tx.execute<LineRow>(sql`
     select invoice_id, kind, product_item_id, amount_excluding_tax::text from invoice_lines
-    where platform_id = ${platformId} and environment = ${environment} and invoice_id in ${ids}
+    where platform_id = ${platformId} and environment = ${environment} and invoice_id = any(${sql.param(ids)})
     order by invoice_id, line_order`)
   const linesOf = groupBy(lines.rows, line => line.invoice_id)
   await loadCatalogs(uow, { hashes: rows.flatMap(row => row.catalog_hash ?? []), into: catalogs })
@@ -98,7 +98,7 @@ async function loadCatalogs(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ hash: string; content: string }>(sql`
     select hash, content from pinned_catalogs
-    where platform_id = ${platformId} and environment = ${environment} and hash in ${missing}`)
+    where platform_id = ${platformId} and environment = ${environment} and hash = any(${sql.param(missing)})`)
   for (const { hash, content } of rows) into.set(hash, JSON.parse(content))
 }
 

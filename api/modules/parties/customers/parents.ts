@@ -54,7 +54,7 @@ async function walk(uow: Uow, ids: readonly string[], way: 'UP' | 'DOWN'): Promi
   const { rows } = await uow.tx.execute<{ id: string; depth: number }>(sql`
     with recursive known (id, parents, depth) as (
       select id, parent_customer_ids, 0 from customers
-      where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
+      where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param(ids)})
       union
       select c.id, c.parent_customer_ids, known.depth + 1
       from known join customers c on c.platform_id = ${platformId} and c.environment = ${environment} and ${next}

@@ -22,7 +22,7 @@ export async function loadRates(uow: ReadUow, currencies: readonly string[], sin
     select e.base_currency, e.currency, trim_scale(e.rate)::text as rate,
       to_char(e.rate_timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as rate_timestamp, e.source
     from exchange_rates e
-    where e.platform_id = ${platformId} and e.environment = ${environment} and e.currency in ${[...currencies]}
+    where e.platform_id = ${platformId} and e.environment = ${environment} and e.currency = any(${sql.param([...currencies])})
       and (e.rate_timestamp >= ${from}::timestamptz or not exists (select from exchange_rates n
         where n.platform_id = e.platform_id and n.environment = e.environment and n.base_currency = e.base_currency
           and n.currency = e.currency and n.rate_timestamp > e.rate_timestamp))

@@ -86,7 +86,7 @@ async function loadCustomers(
   >(sql`
     with recursive known (id, terms, depth) as (
       select id, ${related === 'PARENTS' ? sql`attribution_terms` : sql`null::jsonb`}, 0 from customers
-      where platform_id = ${platformId} and environment = ${environment} and id in ${ids}
+      where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param(ids)})
       union ${step} and known.depth < ${GENERATIONS_MAX}
     )
     select c.id, c.reference, 'PROCESSING_ONLY' = any (c.roles) as processing_only, c.attribution_terms as terms,
@@ -131,7 +131,7 @@ async function loadSubscriptions(
     join pricing_plan_schedules h on h.platform_id = s.platform_id and h.environment = s.environment
       and h.pricing_plan_subscription_id = s.id
     join pricing_plans p on p.platform_id = h.platform_id and p.environment = h.environment and p.id = h.pricing_plan_id
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id in ${customerIds}
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id = any(${sql.param(customerIds)})
       and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     ), sold as materialized (
       select v.version_id,

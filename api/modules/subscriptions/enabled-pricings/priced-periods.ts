@@ -111,7 +111,7 @@ async function pricingsOf(
       ) as meters
     from pricings p
     where p.platform_id = ${platformId} and p.environment = ${environment}
-      and p.pricing_plan_version_id in ${[...new Set(versionIds)]}
+      and p.pricing_plan_version_id = any(${sql.param([...new Set(versionIds)])})
     order by p.id`)
   return groupBy(rows, row => row.version_id)
 }

@@ -20,7 +20,7 @@ async function foreignPricings(uow: Uow, versionIds: readonly string[], soldBy: 
     from pricings p
     join products sold on sold.platform_id = p.platform_id and sold.environment = p.environment
       and sold.id = any (p.product_ids) and sold.billing_entity_id <> ${soldBy}
-    where p.platform_id = ${platformId} and p.environment = ${environment} and p.pricing_plan_version_id in ${versionIds}
+    where p.platform_id = ${platformId} and p.environment = ${environment} and p.pricing_plan_version_id = any(${sql.param(versionIds)})
     order by p.id`)
   return rows
 }

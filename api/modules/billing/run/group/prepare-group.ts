@@ -2,6 +2,7 @@
 // once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readTenant } from '../../../../../shared/database/database.ts'
+import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import type { Instant } from '../../../../../shared/time.ts'
 import type { Charge } from '../../charges/charge.ts'
@@ -82,7 +83,10 @@ export async function prepare(
   const complete = !plans.some(([, plan]) => plan.closes) || (await deps.usage.settle(SETTLE_MS))
   const busy = new Map(plans.flatMap(([id, { keys }]) => (keys.length > 0 ? [[id, states.get(id)] as const] : [])))
   const closed = await readTenant(deps.database, tenant, uow =>
-    loadClosed(uow, new Map([...busy].flatMap(([id, state]) => (state ? [[id, state] as const] : [])))),
+    loadClosed(
+      withNamedStatements(uow),
+      new Map([...busy].flatMap(([id, state]) => (state ? [[id, state] as const] : []))),
+    ),
   )
   const planned = plans.flatMap(([id, plan]): [string, Planned][] => {
     const state = states.get(id)

@@ -3,6 +3,7 @@
 // compared with the current ones when the results are saved, and a subscription that changed meanwhile is run again.
 
 import { readTenant } from '../../../../../shared/database/database.ts'
+import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { extensionsOf } from '../../../../resource/rules.ts'
@@ -66,7 +67,9 @@ async function runOnce(
   const { ids, skip, readMs, partMax } = of
   // One time for both: what may close only later was not read with what it is combined with.
   const now = deps.database.clock.now()
-  const { states, alone } = await readTenant(deps.database, tenant, uow => loadStatesTogether(uow, ids, now))
+  const { states, alone } = await readTenant(deps.database, tenant, uow =>
+    loadStatesTogether(withNamedStatements(uow), ids, now),
+  )
   const outcomes = new Map<string, Outcome | null>([...alone].map(id => [id, { kind: 'ALONE' }]))
   for (const id of ids)
     if (!states.has(id) && !alone.has(id))

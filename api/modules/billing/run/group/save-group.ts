@@ -1,6 +1,7 @@
 // Saves what a run computed of a part of a group: what changed since it was read is left out, and run again.
 
 import { inTenant, SERVICE, type Uow } from '../../../../../shared/database/database.ts'
+import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { type Id, idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
@@ -61,16 +62,18 @@ export async function savePart(deps: BillingDeps, of: Part): Promise<Map<string,
  */
 async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, Outcome | null>> {
   const { prepared, complete } = of
+  // The same thirty questions for each part of a group.
+  const reading = withNamedStatements(uow)
   const outcomes = new Map<string, Outcome | null>(of.outcomes)
-  const states = await lockStates(uow, of, outcomes)
+  const states = await lockStates(reading, of, outcomes)
   leaveTogether(of.all, states, outcomes, uow.now)
   const openIds = [...states.values()].flatMap(({ rows }) => rows.filter(isOpenEnded).map(({ id }) => id))
-  const open = await loadInvoices(uow, openIds)
+  const open = await loadInvoices(reading, openIds)
   const customerIds = [...states.values()].map(({ inputs }) => inputs.customer.id)
-  await requireClocks(uow, customerIds)
-  const funds = await lockFunds(uow, { customerIds, invoiceIds: openIds })
+  await requireClocks(reading, customerIds)
+  const funds = await lockFunds(reading, { customerIds, invoiceIds: openIds })
   const [any] = states.values()
-  const added = any ? await addedLinesOfMany(uow, openIds, any.inputs.platform) : new Map()
+  const added = any ? await addedLinesOfMany(reading, openIds, any.inputs.platform) : new Map()
   const advanced: AdvancedSubscription[] = []
   const targetsOf = togetherOf(states, prepared, uow.now)
   for (const [id, state] of states) {

@@ -75,7 +75,7 @@ export async function loadInvoicesOf(
       json_agg(json_build_object('key', source ->> 'key', 'counted', source -> 'counted') order by source ->> 'key')
         filter (where source -> 'counted' is not null) as couponed
     from invoice_lines
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
       and source @> '{"in_advance": true}'
     group by invoice_id`)
   const charged = new Map(ahead.map(each => [each.invoice_id, each]))

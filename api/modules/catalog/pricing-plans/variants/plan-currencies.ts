@@ -22,7 +22,7 @@ export async function currenciesOfPlans(uow: ReadUow, planIds: readonly string[]
         and p.pricing_plan_version_id = v.id
     ) as named
     where v.platform_id = ${platformId} and v.environment = ${environment} and v.status = 'ACTIVE'
-      and v.pricing_plan_id in ${[...planIds]}
+      and v.pricing_plan_id = any(${sql.param([...planIds])})
     group by v.pricing_plan_id`)
   return new Map(rows.map(({ id, currencies }) => [id, currencies]))
 }

@@ -247,7 +247,7 @@ async function loadFinalInvoices(
     where platform_id = ${platformId} and environment = ${environment} and holds_period and status in ('FINAL', 'VOID', 'ARCHIVED') and not advance_only
       and not exists (select from closed_usage c
         where c.platform_id = invoices.platform_id and c.environment = invoices.environment and c.invoice_id = invoices.id)
-      and pricing_plan_subscription_id in ${subscriptionIds}
+      and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
       and period_start <= to_timestamp(${last}::float8 / 1000) and period_end > to_timestamp(${first}::float8 / 1000)`)
   const invoices = rows.map(row => ({
     id: row.id,

@@ -151,7 +151,7 @@ async function loadItems(uow: ReadUow, versionIds: readonly string[]): Promise<P
     left join meter_values mv on mv.platform_id = c.platform_id and mv.environment = c.environment and mv.id = c.meter_value_id
     left join meter_properties mp on mp.platform_id = c.platform_id and mp.environment = c.environment
       and mp.id = c.meter_property_id
-    where p.platform_id = ${platformId} and p.environment = ${environment} and p.pricing_plan_version_id in ${versionIds}
+    where p.platform_id = ${platformId} and p.environment = ${environment} and p.pricing_plan_version_id = any(${sql.param(versionIds)})
     order by p.id, i.id`)
   return rows
 }

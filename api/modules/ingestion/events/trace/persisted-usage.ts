@@ -41,7 +41,7 @@ async function subscriptionsWithStates(
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
     select distinct pricing_plan_subscription_id as id from persist_data
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id in ${subscriptionIds}
+    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
       and start_at > to_timestamp(${fromMs}::float8 / 1000)
     order by 1`)
   return rows.map(({ id }) => id)

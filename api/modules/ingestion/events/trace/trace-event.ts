@@ -142,7 +142,7 @@ async function invoicesAt(
   const { rows } = await uow.tx.execute<{ id: string; subscription_id: string }>(sql`
     select min(coalesce(combined_into_id, id)) as id, pricing_plan_subscription_id as subscription_id from invoices
     where platform_id = ${platformId} and environment = ${environment} and holds_period and status <> 'VOID' and not advance_only
-      and pricing_plan_subscription_id in ${places.map(place => place.subscriptionId)}
+      and pricing_plan_subscription_id = any(${sql.param(places.map(place => place.subscriptionId))})
       and period_start <= ${at} and period_end > ${at}
     group by pricing_plan_subscription_id`)
   return new Map(rows.map(row => [row.subscription_id, row.id]))
