@@ -7,6 +7,7 @@ import { othersTurn } from '../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
+import type { FigureRow } from './figure-row.ts'
 import { createLargeNames, type LargeNames } from './large-names.ts'
 import {
   type Bin,
@@ -23,7 +24,8 @@ import { HOUR_MS } from './read-plan.ts'
 import { smallFigures } from './small-figures.ts'
 import { type SmallLine, smallStatement } from './small-statement.ts'
 import { staleBuckets } from './stale-buckets.ts'
-import { distinctExactlySql, type FigureRow, plainMeters, readsPlainly, usageStatement } from './usage-statement.ts'
+import { distinctExactlySql, usageStatement } from './usage-statement.ts'
+import { plainMeters, readsPlainly } from './views-sql.ts'
 
 /** Quantities one query may give; a property with more values than that is no price list. */
 export const QUANTITIES_MAX = 10_000

@@ -3,9 +3,10 @@
 import { SELECTOR_KEY } from '../../../shared/attribution/selector.ts'
 import { type Decimal, decimal, decimalOfInteger, max, min, ZERO } from '../../../shared/decimal.ts'
 import type { UsageCalculation, UsageQuantity } from '../usage-query.ts'
+import { type FigureRow, KINDS, TEXTS_MAX } from './figure-row.ts'
 import { type Bin, type Piece, type PlannedQuery, placeKey, type QueryPlan } from './plan-queries.ts'
 import { GRAINS, isRolled } from './rows-sql.ts'
-import { type FigureRow, KINDS, piecesFor, TEXTS_MAX } from './usage-statement.ts'
+import { piecesFor } from './usage-statement.ts'
 
 export type Read = {
   readonly plan: QueryPlan

@@ -105,7 +105,7 @@ const named = (columns: readonly Column[], sql: (column: Column) => string): str
 const KEYS = 'customer_key AS key, meter_reference AS meter'
 
 /** Rows of (key, meter, source, slot, carries, weighed_0, weighed_1, columns): an event each, of the raw pieces. */
-export function rawSql({ filter, pieces, columns, upTo, slots }: RowsOf): string {
+export function rawSql({ filter, pieces, columns, upTo, slots }: Omit<RowsOf, 'carrier'>): string {
   const own = pieces.filter(isRaw)
   // Every version of a row has the place of its event, so this holds of the newest.
   const placed = upTo === undefined ? '' : ` AND NOT ${behindSql(upTo)}`

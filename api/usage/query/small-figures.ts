@@ -2,6 +2,7 @@
 // the two equal. Pure.
 import { SELECTOR_KEY } from '../../../shared/attribution/selector.ts'
 import { distinctText, type EventProperties, matcherOf, type UsageProperty } from '../../../shared/usage/condition.ts'
+import { type FigureRow, KINDS, TEXTS_MAX } from './figure-row.ts'
 import type { PlannedQuery, View } from './plan-queries.ts'
 import { GRAINS, type Slots, slotsOf } from './rows-sql.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type SmallLine,
   type SmallOf,
 } from './small-statement.ts'
-import { type FigureRow, KINDS, readsPlainly, TEXTS_MAX } from './usage-statement.ts'
+import { readsPlainly } from './views-sql.ts'
 
 /** The rows that the statement of figures would answer, of these lines. */
 export function smallFigures({ queries, pieces }: Omit<SmallOf, 'tenant'>, lines: readonly SmallLine[]): FigureRow[] {
