@@ -23,10 +23,7 @@ export type FigureRow = readonly [
   lowest: string,
   highest: string,
   texts: readonly string[],
-  /**
-   * Weighed sums: of marks, or, in the view 0, of what roll-ups cover. Of single events the first is 0, or 1 where an event may stand in
-   * the row more than once, or in a version that is not its newest.
-   */
+  /** Weighed sums: of marks, or, in the view 0, of what roll-ups cover. */
   first: string,
   second: string,
 ]

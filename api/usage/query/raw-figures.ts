@@ -2,49 +2,54 @@
 // value references are added up list by list, before the lists are taken apart: there are a hundred times as many events as such groups.
 import { KINDS, TEXTS_MAX } from './figure-row.ts'
 import type { PlannedQuery, View } from './plan-queries.ts'
-import { amongSql, COMBINATION, type RowsOf, rawSql, SUBSCRIPTION } from './rows-sql.ts'
-import { CODES, figuresSql, REFERENCES, wantedValues } from './value-columns.ts'
+import { amongSql, COMBINATION, type RawRowsOf, rawSql, SUBSCRIPTION } from './rows-sql.ts'
+import { CODES, figuresSql, QUANTITIES, REFERENCES, wantedValues } from './value-columns.ts'
 import { conditionsOf, isPlain, NO_TEXTS, plainMeters, splitSql, textOfSql, wantedSql } from './views-sql.ts'
 
 /** `pieces` are those of these questions; `limit` is that of the statement. */
-export type RawOf = Pick<RowsOf, 'filter' | 'pieces' | 'upTo' | 'slots'> & {
-  readonly queries: readonly PlannedQuery[]
-  readonly limit: number
-}
+export type RawOf = Omit<RawRowsOf, 'columns'> & { readonly queries: readonly PlannedQuery[]; readonly limit: number }
 
 /** Rows of figures (`FigureRow`) of the pieces that are read from single events. */
 export function rawFiguresSql(of: RawOf): string {
   const { queries, limit } = of
-  const values = queries.filter(({ view }) => view.distinct === null)
   const views = [...new Set(queries.map(({ view }) => view))]
   const distinct = views.filter(view => view.distinct !== null)
+  const values = queries.filter(({ view }) => view.distinct === null)
   const wanted = wantedValues(values)
-  const needsProperties = views.some(view => !isPlain(view))
-  const lists = values.length === 0 ? [] : [REFERENCES, CODES, ...wanted.figures.map(({ column }) => column)]
-  const columns = [SUBSCRIPTION, ...(needsProperties ? [COMBINATION] : []), ...lists]
-  const isDistinct = distinct.length === 0 ? '0' : `view_id IN (${distinct.map(({ id }) => id).join(', ')})`
+  const columns = [
+    SUBSCRIPTION,
+    ...(views.every(isPlain) ? [] : [COMBINATION]),
+    ...(values.length === 0 ? [] : [REFERENCES, CODES, QUANTITIES]),
+  ]
   const rows = `SELECT *, ${idsSql(queries, views)} AS view_id FROM (${rawSql({ ...of, columns })}) WHERE ${wantedSql(queries, '0')}`
-  // What is read of an event beside its values does not belong to each of them.
+  const isDistinct = distinct.length === 0 ? '0' : `view_id IN (${distinct.map(({ id }) => id).join(', ')})`
+  // Rows of different values have empty lists, so that they are grouped by nothing else than their view.
   const listed = (sql: string): string => (distinct.length === 0 ? sql : `if(${isDistinct}, [], ${sql})`)
-  const grouped = lists.slice(0, 2).map(({ name }) => `${listed(name)} AS of_${name}`)
-  const added = wanted.figures.map(({ joined, column: { name } }) => `${joined}ForEach(${listed(name)}) AS of_${name}`)
+  const lists =
+    values.length === 0
+      ? []
+      : [
+          `${listed('refs')} AS of_refs`,
+          `${listed('codes')} AS of_codes`,
+          ...wanted.figures.map(({ joined, added, name }) => `${joined}ForEach(${listed(added)}) AS of_${name}`),
+        ]
   const texts =
     distinct.length === 0
       ? NO_TEXTS
       : `groupUniqArrayIf(${TEXTS_MAX + 1})(${ofView(distinct, textOf, `''`)}, ${isDistinct})`
   const groups = `SELECT key, meter, source, slot, named, view_id, ${splitOf(views)} AS split, count() AS n,
-      ${[...grouped, ...added, `${texts} AS texts`].join(', ')}
-    FROM (${rows}) GROUP BY key, meter, source, slot, named, view_id, split${lists.length === 0 ? '' : ', of_refs, of_codes'}`
+      ${[`${texts} AS texts`, ...lists].join(', ')}
+    FROM (${rows}) GROUP BY key, meter, source, slot, named, view_id, split${values.length === 0 ? '' : ', of_refs, of_codes'}`
   const head = `SELECT toUInt8(if(${isDistinct}, ${KINDS.distinct}, ${KINDS.values})) AS kind, key, meter, source, slot, named, view_id, split`
-  const weighed = 'toUInt64(0) AS first, toUInt64(0) AS second'
-  if (lists.length === 0)
-    return `${head}, '' AS reference, '' AS code, n, '' AS total, '' AS lowest, '' AS highest, texts, ${weighed}
+  if (values.length === 0)
+    return `${head}, '' AS reference, '' AS code, n, '' AS total, '' AS lowest, '' AS highest, texts,
+        toUInt64(0) AS first, toUInt64(0) AS second
       FROM (${groups}) LIMIT ${limit} BY key, meter, source, slot, view_id`
-  const zipped = `arrayZip(${lists.map(({ name }) => `of_${name}`).join(', ')})`
+  const zipped = `arrayZip(${['refs', 'codes', ...wanted.figures.map(({ name }) => name)].map(name => `of_${name}`).join(', ')})`
   const ofValues = `arrayFilter(value -> ${amongSql('value.1', wanted.references)}, ${zipped})`
-  // A group of different values has no list, and is one row.
   const list = distinct.length === 0 ? ofValues : `if(${isDistinct}, arrayResize(${zipped}, 1), ${ofValues})`
-  return `${head}, value.1 AS reference, value.2 AS code, sum(n) AS n, ${figuresSql(wanted, 3)}, any(texts) AS texts, ${weighed}
+  return `${head}, value.1 AS reference, value.2 AS code, sum(n) AS n, ${figuresSql(wanted, 3)}, any(texts) AS texts,
+      toUInt64(0) AS first, toUInt64(0) AS second
     FROM (${groups}) ARRAY JOIN ${list} AS value
     GROUP BY key, meter, source, slot, named, view_id, split, reference, code
     LIMIT ${limit} BY key, meter, source, slot, view_id, reference`
@@ -82,26 +87,30 @@ function idsSql(queries: readonly PlannedQuery[], views: readonly View[]): strin
   // All rows are of these meters, so the last list needs no test; it is that of most meters.
   const [most, ...others] = [...metersOf].sort(([, a], [, b]) => b.size - a.size)
   const last = most?.[0] ?? ALL
-  if (others.length === 0) return last === ALL ? 'toUInt16(0)' : `arrayJoin(${last})`
+  if (others.length === 0) return last === ALL ? idSql(0) : `arrayJoin(${last})`
   const cases = others.map(([ids, meters]) => `${amongSql('meter', meters)}, ${ids}`)
   return `arrayJoin(multiIf(${cases.join(', ')}, ${last}))`
 }
 
-const ALL = '[toUInt16(0)]'
+const idSql = (id: number): string => `toUInt16(${id})`
+const ALL = `[${idSql(0)}]`
 
 /** A list of ids, of the views of one meter. */
 function idsOf(views: readonly View[], plain: boolean): string {
-  const always = new Set<number>()
-  const tested: string[] = []
+  const always = new Set<string>()
+  const tested: { readonly condition: string; readonly id: string }[] = []
   for (const view of views) {
-    const id = plain && view.distinct === null ? 0 : view.id
+    const id = idSql(plain && view.distinct === null ? 0 : view.id)
     const conditions = conditionsOf(view)
     if (conditions.length === 0) always.add(id)
-    else tested.push(`if(${conditions.join(' AND ')}, toUInt16(${id}), toUInt16(0))`)
+    else tested.push({ condition: conditions.join(' AND '), id })
   }
-  const lists = [
-    ...(always.size === 0 ? [] : [`[${[...always].map(id => `toUInt16(${id})`).join(', ')}]`]),
-    ...(tested.length === 0 ? [] : [`arrayFilter(id -> id != 0, [${tested.join(', ')}])`]),
-  ]
-  return lists.length === 1 ? (lists[0] ?? ALL) : `arrayConcat(${lists.join(', ')})`
+  const ids = `[${[...always].join(', ')}]`
+  const [only, ...others] = tested
+  if (only === undefined) return ids
+  const none = always.size === 0 ? `CAST([], 'Array(UInt16)')` : ids
+  if (others.length === 0) return `if(${only.condition}, [${[...always, only.id].join(', ')}], ${none})`
+  const list = tested.map(({ condition, id }) => `if(${condition}, ${id}, ${idSql(0)})`).join(', ')
+  const found = `arrayFilter(id -> id != 0, [${list}])`
+  return always.size === 0 ? found : `arrayConcat(${ids}, ${found})`
 }

@@ -9,20 +9,27 @@ import type { Piece, Place, Source } from './plan-queries.ts'
 import { covering } from './read-plan.ts'
 
 /** What is read of every row under a name: of an event, and of a roll-up as a list with an entry a combination. */
-export type Column = { readonly name: string; readonly raw: string; readonly rolled: string }
+export type RawColumn = { readonly name: string; readonly raw: string }
+export type RolledColumn = { readonly name: string; readonly rolled: string }
+export type Column = RawColumn & RolledColumn
 
 export const PROPERTIES = 'properties'
 export const SUBSCRIPTION: Column = { name: 'named', raw: 'subscription', rolled: 'subscriptions' }
 export const COMBINATION: Column = { name: PROPERTIES, raw: PROPERTIES, rolled: PROPERTIES }
 export const EVENTS: Column = { name: 'events', raw: 'toUInt64(1)', rolled: 'events' }
 
-export type RowsOf = {
+type RowsOf = {
   readonly filter: UsageFilter
   readonly pieces: readonly Piece[]
-  readonly columns: readonly Column[]
-  readonly upTo: readonly number[] | undefined
   /** The slots of time that rows are grouped by. */
   readonly slots: Slots
+}
+export type RawRowsOf = RowsOf & {
+  readonly columns: readonly RawColumn[]
+  readonly upTo: readonly number[] | undefined
+}
+export type RolledRowsOf = RowsOf & {
+  readonly columns: readonly RolledColumn[]
   /** Which combination of a roll-up stands for all of it; SQL over the columns of the table. */
   readonly carrier: string
 }
@@ -99,28 +106,25 @@ function slotSql(at: string, starts: readonly number[]): string {
   return others.length <= 1 ? `toInt64(${only ?? 0})` : `roundDown(${at}, CAST([${starts.join(', ')}], 'Array(Int64)'))`
 }
 
-const named = (columns: readonly Column[], sql: (column: Column) => string): string =>
-  columns.map(column => `, ${sql(column)} AS ${column.name}`).join('')
-
 const KEYS = 'customer_key AS key, meter_reference AS meter'
 
-/** Rows of (key, meter, source, slot, carries, weighed_0, weighed_1, columns): an event each, of the raw pieces. */
-export function rawSql({ filter, pieces, columns, upTo, slots }: Omit<RowsOf, 'carrier'>): string {
+/** Rows of (key, meter, source, slot, columns): an event each, of the raw pieces. */
+export function rawSql({ filter, pieces, columns, upTo, slots }: RawRowsOf): string {
   const own = pieces.filter(isRaw)
   // Every version of a row has the place of its event, so this holds of the newest.
   const placed = upTo === undefined ? '' : ` AND NOT ${behindSql(upTo)}`
   const slot = slotSql('toUnixTimestamp64Milli(timestamp)', slots.raw)
-  return `SELECT ${KEYS}, toInt8(${GRAINS.RAW}) AS source, ${slot} AS slot, toUInt8(0) AS carries, toUInt64(0) AS weighed_0,
-      toUInt64(0) AS weighed_1${named(columns, ({ raw }) => raw)}
-    FROM usage_events FINAL PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('timestamp', intervalsOf(own))}
+  return `SELECT ${KEYS}, toInt8(${GRAINS.RAW}) AS source, ${slot} AS slot${columns.map(({ name, raw }) => `, ${raw} AS ${name}`).join('')}
+    FROM usage_events FINAL
+    PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND ${withinAny('timestamp', intervalsOf(own))}
     WHERE deleted = 0${placed}`
 }
 
 /**
- * The same of roll-ups: a combination each. One of each roll-up carries what it covers: the sum of its marks, each hour's by a
- * weight of its own. So the sums of roll-ups that cover all their marks are the sums of the marks.
+ * Rows of (key, meter, source, slot, carries, weighed_0, weighed_1, columns): of roll-ups, a combination each. One of each roll-up carries
+ * what it covers: the sum of its marks, each hour's by a weight of its own. So the sums of roll-ups that cover all their marks are the sums of the marks.
  */
-export function rolledSql({ filter, pieces, columns, slots, carrier }: RowsOf): string {
+export function rolledSql({ filter, pieces, columns, slots, carrier }: RolledRowsOf): string {
   const own = pieces.filter(isRolled)
   const hasDays = own.some(({ source }) => source === 'DAY')
   const weighed = (seed: number): string => {

@@ -9,18 +9,17 @@ import { rawFiguresSql } from './raw-figures.ts'
 import {
   amongSql,
   COMBINATION,
-  type Column,
   EVENTS,
   isRaw,
   isRolled,
   marksSql,
-  type RowsOf,
+  type RolledRowsOf,
   rawSql,
   rolledSql,
   SUBSCRIPTION,
   slotsOf,
 } from './rows-sql.ts'
-import { CODES, figuresSql, REFERENCES, wantedValues } from './value-columns.ts'
+import { CODES, COUNTS, figuresSql, REFERENCES, wantedValues } from './value-columns.ts'
 import { NO_TEXTS, viewed, viewsSql, wantedSql } from './views-sql.ts'
 
 export type Statement = { readonly sql: string; readonly params: Record<string, unknown> }
@@ -59,10 +58,8 @@ export function piecesFor(queries: readonly PlannedQuery[], pieces: readonly Pie
   return pieces.filter(piece => piece.bins.some(bin => bins.has(bin)))
 }
 
-const COUNTS: Column = { name: 'ns', raw: 'arrayMap(q -> toUInt64(1), value_quantities)', rolled: 'counts' }
-
 /** The roll-ups of these questions, with how they are read; nothing where there are none. */
-function rolledOf(build: Build, queries: readonly PlannedQuery[], of: Pick<RowsOf, 'columns' | 'carrier'>) {
+function rolledOf(build: Build, queries: readonly PlannedQuery[], of: Pick<RolledRowsOf, 'columns' | 'carrier'>) {
   const pieces = piecesFor(queries, build.pieces).filter(isRolled)
   if (pieces.length === 0) return null
   const carried = build.checked ? 'carries' : '0'

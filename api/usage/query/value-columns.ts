@@ -1,34 +1,41 @@
 // Which values questions ask for, and the columns that have them.
 import type { PlannedQuery } from './plan-queries.ts'
-import type { Column } from './rows-sql.ts'
+import type { Column, RawColumn, RolledColumn } from './rows-sql.ts'
 
+/** `column` is that of roll-ups; `added` are the quantities of single events as they are added up. */
 type Figure = {
   readonly name: 'total' | 'lowest' | 'highest'
   readonly joined: 'sum' | 'min' | 'max'
-  readonly column: Column
+  readonly column: RolledColumn
+  readonly added: string
 }
 
 const TOTAL: Figure = {
   name: 'total',
   joined: 'sum',
   // Sums are taken in 76 digits: the sum of two quantities of 38 digits may not fit 38.
-  column: { name: 'totals', raw: `CAST(value_quantities, 'Array(Decimal(76, 12))')`, rolled: 'sums' },
+  added: `CAST(quantities, 'Array(Decimal(76, 12))')`,
+  column: { name: 'totals', rolled: 'sums' },
 }
 const LOWEST: Figure = {
   name: 'lowest',
   joined: 'min',
-  column: { name: 'lowests', raw: 'value_quantities', rolled: 'minima' },
+  added: 'quantities',
+  column: { name: 'lowests', rolled: 'minima' },
 }
 const HIGHEST: Figure = {
   name: 'highest',
   joined: 'max',
-  column: { name: 'highests', raw: 'value_quantities', rolled: 'maxima' },
+  added: 'quantities',
+  column: { name: 'highests', rolled: 'maxima' },
 }
 const FIGURES = [TOTAL, LOWEST, HIGHEST]
 const FIGURE_OF = { SUM: TOTAL, AVERAGE: TOTAL, MIN: LOWEST, MAX: HIGHEST } as const
 
 export const REFERENCES: Column = { name: 'refs', raw: 'value_references', rolled: 'value_references' }
 export const CODES: Column = { name: 'codes', raw: 'value_currencies', rolled: 'value_currencies' }
+export const QUANTITIES: RawColumn = { name: 'quantities', raw: 'value_quantities' }
+export const COUNTS: RolledColumn = { name: 'ns', rolled: 'counts' }
 
 export type WantedValues = { readonly references: ReadonlySet<string>; readonly figures: readonly Figure[] }
 
