@@ -44,6 +44,18 @@ test('a bucket at rest waits however quiet it is, and holds up no other', () => 
   expect(dirty.takeQuiet(500, 100, 10)).toEqual([bucket('a')])
 })
 
+test('a bucket whose hour runs must be quiet for longer, and holds up no other', () => {
+  const dirty = createDirtyBuckets()
+  const [past, running] = [bucket('a'), { ...bucket('a'), hour: 3_600 }]
+  const open = { fromMs: 3_600_000, quietMs: 500 }
+  dirty.touch([running, past], 100)
+  expect(dirty.takeQuiet(200, 100, 10, open)).toEqual([past])
+  expect(dirty.takeQuiet(599, 100, 10, open)).toEqual([])
+  expect(dirty.takeQuiet(600, 100, 10, open)).toEqual([running])
+  dirty.touch([running], 700)
+  expect(dirty.takeQuiet(800, 100, 10, { ...open, fromMs: 3_600_001 })).toEqual([running])
+})
+
 test('no two buckets share a key, whatever their names hold', () => {
   expect(bucketKey(bucket('b/c', 'a'))).not.toBe(bucketKey(bucket('c', 'a/b')))
 })

@@ -7,11 +7,16 @@ const DIRTY_MAX = 200_000
 /** Buckets at rest remembered; the one that has rested longest is forgotten first. */
 const RESTING_MAX = 10_000
 
+type Open = { readonly fromMs: number; readonly quietMs: number }
+
 export type DirtyBuckets = {
   touch(buckets: readonly Bucket[], nowMs: number): void
   add(buckets: readonly Bucket[], nowMs: number): void
-  /** Removes and returns buckets nobody touched for `quietMs` and that rest no more, the longest quiet first, at most `max`. */
-  takeQuiet(nowMs: number, quietMs: number, max: number): Bucket[]
+  /**
+   * Removes and returns buckets nobody touched for `quietMs` and that rest no more, the longest quiet first, at most `max`. Those that
+   * start at `open.fromMs` or later must be quiet for `open.quietMs`.
+   */
+  takeQuiet(nowMs: number, quietMs: number, max: number, open?: Open): Bucket[]
   /** Leaves a bucket that was just recomputed alone until then, however soon it is touched again. */
   rest(bucket: Bucket, untilMs: number): void
   count(): number
@@ -44,11 +49,12 @@ export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
     add(buckets, nowMs) {
       for (const bucket of buckets) if (!dirty.has(bucketKey(bucket))) touchOne(bucket, nowMs)
     },
-    takeQuiet(nowMs, quietMs, limit) {
+    takeQuiet(nowMs, quietMs, limit, open) {
       const quiet: Bucket[] = []
       for (const [key, { bucket, touchedMs }] of dirty) {
         if (touchedMs > nowMs - quietMs || quiet.length >= limit) break
         if ((resting.get(key) ?? 0) > nowMs) continue
+        if (open && bucket.hour * 1000 >= open.fromMs && touchedMs > nowMs - open.quietMs) continue
         dirty.delete(key)
         quiet.push(bucket)
       }

@@ -20,6 +20,9 @@ export type RollerDeps = {
 
 /** A bucket touched more recently waits: the next touch would undo the work. */
 const QUIET_MS = 5_000
+const HOUR_MS = 3_600_000
+/** Of an hour that runs no reader looks for a roll-up, and a customer in use would undo it within seconds. */
+const OPEN_QUIET_MS = 5 * 60_000
 /** A day waits until its hours have settled: a customer in use changes one of them every few seconds. */
 const DAY_QUIET_MS = 60_000
 /**
@@ -40,6 +43,7 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
   const hours: Grain = {
     dirty: deps.dirty,
     quietMs: QUIET_MS,
+    openQuietMs: OPEN_QUIET_MS,
     scan: findStaleBuckets,
     roll: buckets => rollHours(deps, days.dirty, buckets),
     // What an earlier process left behind is found by a scan, and so is what did not fit in memory.
@@ -48,6 +52,7 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
   const days: Grain = {
     dirty: createDirtyBuckets(),
     quietMs: DAY_QUIET_MS,
+    openQuietMs: DAY_QUIET_MS,
     scan: findStaleDays,
     roll: async buckets => void (await rollDays(deps.client, buckets)),
     scanNeeded: true,
@@ -69,6 +74,8 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
 type Grain = {
   readonly dirty: DirtyBuckets
   readonly quietMs: number
+  /** The same, of what starts less than an hour ago. */
+  readonly openQuietMs: number
   readonly scan: (client: ClickHouseClient, limit: number) => Promise<Bucket[]>
   readonly roll: (buckets: readonly Bucket[]) => Promise<void>
   scanNeeded: boolean
@@ -84,7 +91,7 @@ async function turn({ client, clock, logger }: RollerDeps, grain: Grain): Promis
       dirty.add(await grain.scan(client, SCAN_MAX), now)
       grain.scanNeeded = false
     }
-    quiet = dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN)
+    quiet = dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN, { fromMs: now - HOUR_MS, quietMs: grain.openQuietMs })
     if (quiet.length > 0) await grain.roll(quiet)
     if (dirty.count() === 0 && dirty.takeOverflow()) grain.scanNeeded = true
     return true

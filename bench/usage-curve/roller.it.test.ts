@@ -44,7 +44,7 @@ async function grainsBecome(expected: readonly (readonly [string, string])[]): P
 test('hours are recomputed when they are quiet, and days when their hours are', async () => {
   const month = interval(MONTH.start, instantOf(MONTH.start + 2 * DAY))
   await fillMonth(client, { customer: 'quiet', count: 960, shape: USUAL, month })
-  let now = 1_000_000
+  let now = MONTH.start + 3 * DAY
   const stop = new AbortController()
   const deps = { client, dirty: createDirtyBuckets(), clock: { now: () => instantOf(now) }, logger: silentLogger }
   const roller = runRoller({ ...deps, onRolled: () => undefined, backlog: () => false }, stop.signal)
