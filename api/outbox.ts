@@ -1,5 +1,4 @@
 // The notice of a change, written in the unit of work of the change.
-import { sql } from 'drizzle-orm'
 import type { Uow } from '../shared/database/database.ts'
 import { type DomainEvent, writeNotices } from '../shared/database/outbox.ts'
 import { realTime } from '../shared/test-time.ts'
@@ -18,5 +17,5 @@ export async function emitAll(
   // Nobody would ever see it.
   if (isDryRun) return
   // In real time: webhooks and the audit trail go by the day on which it happened, whatever a test clock shows.
-  await writeNotices(tx, { tenant, actor, at: sql`${formatInstant(realTime(now))}` }, events)
+  await writeNotices(tx, { tenant, actor, at: formatInstant(realTime(now)) }, events)
 }

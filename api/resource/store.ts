@@ -2,7 +2,7 @@
 import { and, eq, getTableName, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import { anyOf } from '../../shared/database/statements/any-of.ts'
-import { withNamedStatements } from '../../shared/database/statements/named-statements.ts'
+import { insertOnce } from '../../shared/database/statements/insert-once.ts'
 import { preparedQuery } from '../../shared/database/statements/prepared.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
@@ -155,18 +155,14 @@ export async function insertRow<R extends StoredRow>(
   id: string = newId(resource.idPrefix),
 ): Promise<R> {
   const now = formatInstant(uow.now)
-  // To read forty columns costs the server more than to insert them.
-  const rows = await withNamedStatements(uow)
-    .tx.insert(resource.table)
-    .values({
-      ...values,
-      id,
-      platform_id: uow.tenant.platformId,
-      environment: uow.tenant.environment,
-      created_at: now,
-      updated_at: now,
-    })
-    .returning()
+  const rows = await insertOnce(uow, resource.table, {
+    ...values,
+    id,
+    platform_id: uow.tenant.platformId,
+    environment: uow.tenant.environment,
+    created_at: now,
+    updated_at: now,
+  })
   const [row] = rowsOf<R>(rows)
   if (!row) throw new Error('an insert returned no row')
   return row

@@ -23,48 +23,90 @@ export type DomainEvent = {
 /** Rows that one statement writes. What all have in common is given once: half of the values need not be sent and parsed. */
 const ROWS_MAX = 500
 
+type Of = {
+  readonly tenant: Tenant
+  readonly actor: Actor
+  /** When they happened: an instant, or what the database says of it. */
+  readonly at: SQL | string
+}
+
 /**
  * Writes the notices of `events` in `of.tenant`, in their order; they become visible to consumers when the transaction commits, which
- * fails when they cannot be written. `of.at` is when they happened. Throws for a type that no module declares.
+ * fails when they cannot be written. Throws for a type that no module declares.
  */
-export async function writeNotices(
-  tx: SystemTransaction,
-  of: { readonly tenant: Tenant; readonly actor: Actor; readonly at: SQL },
-  events: readonly DomainEvent[],
-): Promise<void> {
-  const { tenant, actor, at } = of
-  const rows = bodiesOf(events).map(({ event, id, data, dataIn, changes, former }) => {
-    if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
-    const metadata = event.metadata === undefined ? null : JSON.stringify(event.metadata)
-    return sql`(${id}, ${event.type}, ${event.objectId}, ${data}::json, ${dataIn}, ${changes?.text ?? null}::jsonb,
-      ${former?.text ?? null}::jsonb, ${sql.param(former?.fields ?? [])}::text[], ${metadata}::jsonb)`
-  })
+export async function writeNotices(tx: SystemTransaction, of: Of, events: readonly DomainEvent[]): Promise<void> {
+  const rows = bodiesOf(events).map(valuesOf)
+  const [only, ...others] = rows
+  if (only && others.length === 0 && sendOne(tx, of, only)) return
   for (let first = 0; first < rows.length; first += ROWS_MAX) {
-    const some = rows.slice(first, first + ROWS_MAX)
-    const statement = sql`
-      insert into outbox (platform_id, environment, id, type, object_type, object_id, data, data_in, data_changes, former_values,
-        changed_fields, metadata, request_id, actor_id, impersonated_user_id, credential_id, ip, idempotency_key, created_at)
-      select ${tenant.platformId}, ${tenant.environment}, id, type, split_part(type, '.', 1), object_id, data, data_in, data_changes,
-        former_values, changed_fields, metadata, ${actor.requestId}, ${actor.id}, ${actor.impersonatedUserId ?? null},
-        ${actor.credentialId ?? null}, ${actor.ip ?? null}, ${actor.idempotencyKey ?? null}, ${at}
-      from (values ${sql.join(some, sql`, `)})
-        as given (id, type, object_id, data, data_in, data_changes, former_values, changed_fields, metadata)`
+    const statement = statementOf(of, rows.slice(first, first + ROWS_MAX))
     const { sql: text, params: values } = dialect.sqlToQuery(statement)
-    const name = some.length === 1 ? { name: nameOf(text) } : {}
     // Nothing is asked of it, and for most changes it is the last statement before the commit.
-    if (!sendAhead(tx, { text, values, ...name })) await tx.execute(statement)
+    if (!sendAhead(tx, { text, values })) await tx.execute(statement)
   }
+}
+
+/** What a row says by itself, in the order of its columns. */
+type NoticeValues = readonly [
+  id: string,
+  type: string,
+  objectId: string,
+  data: string | null,
+  dataIn: string | null,
+  changes: string | null,
+  former: string | null,
+  fields: readonly string[],
+  metadata: string | null,
+]
+
+function valuesOf({ event, id, data, dataIn, changes, former }: Body): NoticeValues {
+  if (!isDeclaredEvent(event.type)) throw new Error(`no module declares the event ${event.type}`)
+  const metadata = event.metadata === undefined ? null : JSON.stringify(event.metadata)
+  const texts = [changes?.text ?? null, former?.text ?? null] as const
+  return [id, event.type, event.objectId, data, dataIn, ...texts, former?.fields ?? [], metadata]
+}
+
+/** The values that all rows have in common, in the order in which the statement names them. */
+const commonOf = ({ tenant, actor }: Of) =>
+  [
+    ...([tenant.platformId, tenant.environment, actor.requestId, actor.id, actor.impersonatedUserId ?? null] as const),
+    ...([actor.credentialId ?? null, actor.ip ?? null, actor.idempotencyKey ?? null] as const),
+  ] as const
+
+function statementOf(of: Of, rows: readonly NoticeValues[]): SQL {
+  const [platform, environment, request, actor, user, credential, ip, key] = commonOf(of)
+  const given = rows.map(
+    ([id, type, objectId, data, dataIn, changes, former, fields, metadata]) =>
+      sql`(${id}, ${type}, ${objectId}, ${data}::json, ${dataIn}, ${changes}::jsonb, ${former}::jsonb, ${sql.param(fields)}::text[],
+        ${metadata}::jsonb)`,
+  )
+  return sql`
+    insert into outbox (platform_id, environment, id, type, object_type, object_id, data, data_in, data_changes, former_values,
+      changed_fields, metadata, request_id, actor_id, impersonated_user_id, credential_id, ip, idempotency_key, created_at)
+    select ${platform}, ${environment}, id, type, split_part(type, '.', 1), object_id, data, data_in, data_changes,
+      former_values, changed_fields, metadata, ${request}, ${actor}, ${user}, ${credential}, ${ip}, ${key}, ${of.at}
+    from (values ${sql.join(given, sql`, `)})
+      as given (id, type, object_id, data, data_in, data_changes, former_values, changed_fields, metadata)`
 }
 
 const dialect = new PgDialect()
 
-const names = new Map<string, string>()
-/** Of the statement that writes one notice: its text is the same but for how it tells the time. */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `notice ${names.size}`
-  names.set(text, name)
-  return name
+/** Of the statement that writes one notice: the text is the same but for how it tells the time. */
+const textsOfOne = new Map<string, { readonly text: string; readonly name: string }>()
+
+/** Sends one notice by a statement that is written once. Returns false, and sends nothing, where nothing can be sent ahead. */
+function sendOne(tx: SystemTransaction, of: Of, row: NoticeValues): boolean {
+  const given = typeof of.at === 'string' ? [of.at] : []
+  const { sql: at, params } = typeof of.at === 'string' ? GIVEN : dialect.sqlToQuery(of.at)
+  if (params.length > 0) return false
+  const known = textsOfOne.get(at)
+  const one = known ?? { text: dialect.sqlToQuery(statementOf(of, [row])).sql, name: `notice ${textsOfOne.size}` }
+  if (!known) textsOfOne.set(at, one)
+  return sendAhead(tx, { ...one, values: [...commonOf(of), ...given, ...row] })
 }
+
+/** An instant: its text goes in as a value. */
+const GIVEN = { sql: '', params: [] }
 
 type Body = {
   readonly event: DomainEvent

@@ -10,6 +10,8 @@ type Parse = (text: string) => unknown
 type Field = { readonly name: string; readonly dataTypeID: number }
 type Column = { readonly name: string; readonly parse: Parse }
 type Result = { readonly rows: unknown[] }
+/** A row as it came. */
+type Texts = readonly (string | null)[]
 
 /** A question as drizzle gives it to a connection. */
 type Asked = {
@@ -23,7 +25,9 @@ type Question = {
   /** Another one than it has by itself: the driver does not know that it is prepared. */
   readonly name: string
   readonly values: readonly unknown[]
-  readonly rows: unknown[]
+  readonly rows: Texts[]
+  /** Of its rows; those of a question without a name are those of its last answer. */
+  columns: readonly Column[]
   readonly answer: (result: Result) => void
   readonly refuse: (error: unknown) => void
 }
@@ -100,7 +104,7 @@ function connectionOf(client: pg.PoolClient): Connection {
     query: (asked: Asked, values: readonly unknown[] = []): Promise<Result> =>
       new Promise((answer, refuse) => {
         const name = asked.name === undefined ? UNNAMED : nameOf(asked.name)
-        if (own.questions) own.questions.push({ asked, name, values, rows: [], answer, refuse })
+        if (own.questions) own.questions.push({ asked, name, values, rows: [], columns: [], answer, refuse })
         else refuse(new Error('what is read together is asked together'))
       }),
   }
@@ -192,11 +196,11 @@ class Message extends DriverQuery {
     this.#sent.own.columns.set(question.name, columns)
   }
 
-  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+  handleDataRow({ fields }: { readonly fields: Texts }): void {
     const question = this.#sent.questions[this.#place]
     if (!question) return
-    const columns = this.#sent.own.columns.get(question.name) ?? []
-    question.rows.push(question.asked.rowMode === 'array' ? valuesIn(fields, columns) : objectOf(fields, columns))
+    if (question.rows.length === 0) question.columns = this.#sent.own.columns.get(question.name) ?? []
+    question.rows.push(fields)
   }
 
   handleCommandComplete(): void {
@@ -214,7 +218,11 @@ class Message extends DriverQuery {
   handleReadyForQuery(): void {
     const { own, questions, over } = this.#sent
     for (const { name } of [...FRAME, ...questions]) if (name !== UNNAMED) own.prepared.add(name)
-    for (const { answer, rows } of questions) answer({ rows })
+    // Values are made where they are used at once: what waits for other rows as a text is one piece for the garbage collector.
+    for (const { answer, rows, columns, asked } of questions)
+      answer({
+        rows: rows.map(texts => (asked.rowMode === 'array' ? valuesIn(texts, columns) : objectOf(texts, columns))),
+      })
     over(true)
   }
 }
@@ -222,13 +230,13 @@ class Message extends DriverQuery {
 const parsedBy = (text: string | null, column: Column | undefined): unknown =>
   text === null || !column ? text : column.parse(text)
 
-function valuesIn(fields: readonly (string | null)[], columns: readonly Column[]): unknown[] {
+function valuesIn(fields: Texts, columns: readonly Column[]): unknown[] {
   const values: unknown[] = new Array(fields.length)
   for (let place = 0; place < fields.length; place += 1) values[place] = parsedBy(fields[place] ?? null, columns[place])
   return values
 }
 
-function objectOf(fields: readonly (string | null)[], columns: readonly Column[]): Record<string, unknown> {
+function objectOf(fields: Texts, columns: readonly Column[]): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   for (const [place, column] of columns.entries()) row[column.name] = parsedBy(fields[place] ?? null, column)
   return row
