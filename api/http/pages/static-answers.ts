@@ -77,13 +77,14 @@ const encodingFor = (request: FastifyRequest): Encoding | null => ENCODINGS.find
 
 /** Whether the client takes this compression by name. */
 export const takes = ({ headers }: FastifyRequest, encoding: string): boolean =>
-  String(headers['accept-encoding'] ?? '')
+  headers['accept-encoding'] !== undefined &&
+  String(headers['accept-encoding'])
     .split(',')
     .map(each => each.trim().split(/\s*;\s*/))
     .some(([given, weight]) => given === encoding && !/^q=0(\.0*)?$/.test(weight ?? ''))
 
 /** Whether the client has this very answer already. */
 export const isKnown = ({ headers }: FastifyRequest, tag: string): boolean =>
-  String(headers['if-none-match'] ?? '')
-    .split(',')
-    .some(each => each.trim() === '*' || each.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''))
+  headers['if-none-match']
+    ?.split(',')
+    .some(each => each.trim() === '*' || each.trim().replace(/^W\//, '') === tag.replace(/^W\//, '')) ?? false

@@ -63,6 +63,8 @@ export function storedContent({ periods, ...content }: InvoiceContent): string {
 export function contentOf(value: unknown): InvoiceContent {
   // Written by `storedContent`, or by the program before it.
   const stored = value as Omit<InvoiceContent, 'periods'> & Partial<Stored> & { [PAID_BY_CREDITS]?: true }
+  // As a list reads nearly all of them: they need no copy.
+  if (!('periods' in stored || 'tax_shares' in stored || PAID_BY_CREDITS in stored)) return stored as InvoiceContent
   const { periods, tax_shares, [PAID_BY_CREDITS]: marked, ...content } = stored
   if (periods === undefined) return content as InvoiceContent
   const read = (): Periods => {

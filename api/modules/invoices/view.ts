@@ -12,7 +12,7 @@ import { shownPeriods } from './lines/shown-shares.ts'
 import { isPaymentOverdue } from './overdue/payment-overdue.ts'
 import type { InvoiceView, LinkedInvoice, MoneyView } from './schema.ts'
 import { isPaid, settlementOf } from './settlement/settlement.ts'
-import type { InvoiceRow } from './table.ts'
+import type { InvoiceRow, ShownInvoice } from './table.ts'
 
 export type InvoiceParts = { readonly periods: boolean; readonly lines: boolean }
 export const WHOLE_INVOICE: InvoiceParts = { periods: true, lines: true }
@@ -23,18 +23,18 @@ export const WITHOUT_PERIODS: InvoiceParts = { periods: false, lines: false }
  * `links` are its linked documents; without any, the fields are left out.
  */
 export function invoiceView(
-  row: InvoiceRow,
+  row: ShownInvoice,
   now: Instant,
   parts: InvoiceParts = WHOLE_INVOICE,
   links: readonly LinkedInvoice[] = [],
 ): InvoiceView {
   const money = (quantity: string): MoneyView => moneyView(toMoney(amount(quantity, row.billing_currency)))
   const { paid, open, closed, refundable } = settlementOf(row)
-  const { periods, wallet_balances, tax_question: _asked, tax_key: _key, ...content } = row.content
+  const { content } = row
   // What is not to be issued is paid by nothing.
   const isIssued = row.status !== 'VOID' && row.status !== 'ARCHIVED'
-  return {
-    object_type: 'INVOICE',
+  const view = {
+    object_type: 'INVOICE' as const,
     id: row.id,
     created_at: row.created_at,
     updated_at: row.updated_at,
@@ -62,7 +62,7 @@ export function invoiceView(
     on_hold: row.on_hold,
     paid: isPaid(row.payment_status),
     payment_status: row.payment_status,
-    payment_overdue: isPaymentOverdue(row, now),
+    payment_overdue: isPaymentOverdue(row, open, now),
     invoice_amount_excluding_tax: money(row.amount_excluding_tax),
     invoice_amount_including_tax: money(row.amount_including_tax),
     paid_invoice_amount: money(plain(paid)),
@@ -83,15 +83,26 @@ export function invoiceView(
     ...(links.length > 0 ? { linked_invoices: [...links], linked_invoices_ids: links.map(({ id }) => id) } : {}),
     custom_fields: [...row.custom_fields],
     other_custom_fields: [],
-    ...content,
-    ...withFaults(row, now),
-    ...(wallet_balances && isIssued ? { wallet_balances } : {}),
-    notes: [...content.notes, ...row.own_notes],
-    ...(parts.periods ? couponsOf(row.content) : {}),
-    ...(parts.periods
-      ? { periods: parts.lines ? wholePeriods(row.content) : withTaxes(row.content).map(withoutLines) }
-      : {}),
   }
+  const shown = addContent(view, content)
+  return Object.assign(shown, {
+    ...withFaults(row, now),
+    ...(content.wallet_balances && isIssued ? { wallet_balances: content.wallet_balances } : {}),
+    notes: [...content.notes, ...row.own_notes],
+    ...(parts.periods ? couponsOf(content) : {}),
+    ...(parts.periods ? { periods: parts.lines ? wholePeriods(content) : withTaxes(content).map(withoutLines) } : {}),
+  })
+}
+
+/** Members of the content that are not shown, or not as they are. */
+const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['periods', 'wallet_balances', 'tax_question', 'tax_key'])
+type ShownContent = Omit<Content, 'periods' | 'wallet_balances' | 'tax_question' | 'tax_key'>
+
+/** Adds what is shown of the content as it is. A page has thousands of members, which are written once instead of copied three times. */
+function addContent<View extends object>(view: View, content: Content): View & ShownContent {
+  const shown = view as Record<string, unknown>
+  for (const name of Object.keys(content)) if (!SHOWN_OTHERWISE.has(name)) shown[name] = content[name as keyof Content]
+  return view as View & ShownContent
 }
 
 type Content = InvoiceRow['content']
@@ -125,14 +136,14 @@ const originalInfo = (links: readonly LinkedInvoice[]) => {
 }
 
 /** What keeps it from being what it should, besides what its content says. */
-function withFaults(row: InvoiceRow, now: Instant): Pick<InvoiceView, 'validation_result'> {
+function withFaults(row: ShownInvoice, now: Instant): Pick<InvoiceView, 'validation_result'> {
   const { content, correction_fault, combine_fault } = row
   const faults = [correction_fault, combine_fault, taxFault(row, now)].filter(text => text !== null)
   return { validation_result: [...content.validation_result, ...faults.map(warningOf)] }
 }
 
 /** What it waits for from its date on, when the tax engine is asked once more. Without any answer its content has an ERROR. */
-function taxFault({ content: { tax_question: open }, status, timezone }: InvoiceRow, now: Instant): string | null {
+function taxFault({ content: { tax_question: open }, status, timezone }: ShownInvoice, now: Instant): string | null {
   if (!open || open.as_of === null || (status !== 'OPEN' && status !== 'DRAFT')) return null
   const today = localDateOf(now, zoneNamed(timezone))
   if (today < open.question.date || isAnswered(open, today)) return null

@@ -10,7 +10,7 @@ import { customFieldsOfRows } from '../../../resource/custom-fields/values.ts'
 import { timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import { checkExpand } from '../expand-invoice.ts'
 import { InvoiceStatus } from '../schema.ts'
-import { invoices, type StoredInvoice } from '../table.ts'
+import { HIDDEN_COLUMNS, invoices, type ShownInvoice } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { invoicesByNumber } from './by-number.ts'
 
@@ -47,9 +47,12 @@ export const INVOICE_LIST: ListSpec = {
   customFields: 'INVOICE',
 }
 
+const hidden: ReadonlySet<string> = new Set(HIDDEN_COLUMNS)
+const SHOWN = Object.fromEntries(Object.entries(getTableColumns(invoices)).filter(([name]) => !hidden.has(name)))
+
 /** Periods and their lines are most of the size of an invoice; a list that does not show them does not read them. */
 const WITHOUT_PERIODS = {
-  ...getTableColumns(invoices),
+  ...SHOWN,
   content: sql`${invoices.content} - 'periods'`.mapWith(invoices.content),
 }
 
@@ -68,15 +71,17 @@ export async function listInvoices(
   const slice = sliceOf(query)
   const lines = query['include_lines'] === 'true'
   const parts = { periods: lines || query['include_periods'] === 'true', lines }
-  const columns = parts.periods ? {} : { columns: WITHOUT_PERIODS }
-  const sliced = await listSlice<StoredInvoice>(uow, INVOICE_LIST, { ...of, ...columns, slice })
+  const columns = parts.periods ? SHOWN : WITHOUT_PERIODS
+  const sliced = await listSlice<Omit<ShownInvoice, 'custom_fields'>>(uow, INVOICE_LIST, { ...of, columns, slice })
   const fields = await customFieldsOfRows(uow, sliced.rows)
   const timeOf = await timesOfCustomers(
     uow,
     sliced.rows.map(({ customer_id }) => customer_id),
   )
-  const data = sliced.rows.map(row =>
-    invoiceView({ ...row, custom_fields: fields.get(row.id) ?? [] }, timeOf(row.customer_id), parts),
-  )
+  const data = sliced.rows.map(row => {
+    // They are rows of this list alone.
+    const whole = Object.assign(row, { custom_fields: fields.get(row.id) ?? [] })
+    return invoiceView(whole, timeOf(row.customer_id), parts)
+  })
   return sliceView(path, query, { slice, sliced, data })
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { at } from '../../../../shared/time.ts'
 import { exampleInputs, exampleInvoices, recurring } from '../../billing/testing/example-inputs.ts'
+import { settlementOf } from '../settlement/settlement.ts'
 import { type InvoiceRow, UNTOUCHED } from '../table.ts'
 import { isPaymentOverdue } from './payment-overdue.ts'
 
@@ -71,5 +72,5 @@ test.each<[what: string, more: Partial<InvoiceRow>, now: string, overdue: boolea
   ['VOID', { status: 'VOID' }, LATE, false],
   ['without a due date', { due_date: null }, LATE, false],
 ])('an invoice %s', (_what, more, now, overdue) => {
-  expect(isPaymentOverdue(invoice(more), at(now))).toBe(overdue)
+  expect(isPaymentOverdue(invoice(more), settlementOf(invoice(more)).open, at(now))).toBe(overdue)
 })

@@ -2,9 +2,8 @@
 
 import { daysOverdue } from '../../../../shared/billing/invoice-dates/overdue.ts'
 import { type LocalDate, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
-import { ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
-import { settlementOf } from '../settlement/settlement.ts'
 import type { InvoiceRow } from '../table.ts'
 
 type Due = { readonly id: string; readonly due_date: string; readonly timezone: string }
@@ -22,8 +21,11 @@ export function isPastDue(invoice: Due, now: Instant): boolean {
   return daysOverdue(due, today) > 0
 }
 
-/** Whether part of a FINAL invoice is open after its due date (semantics 5.2, 8). */
-export function isPaymentOverdue({ due_date, ...row }: InvoiceRow, now: Instant): boolean {
-  if (row.status !== 'FINAL' || due_date === null || settlementOf(row).open.lte(ZERO)) return false
-  return isPastDue({ id: row.id, due_date, timezone: row.timezone }, now)
+/** Whether part of a FINAL invoice is open after its due date (semantics 5.2, 8); `open` is what `settlementOf` says of it. */
+export function isPaymentOverdue(
+  { id, status, due_date, timezone }: Pick<InvoiceRow, 'id' | 'status' | 'due_date' | 'timezone'>,
+  open: Decimal,
+  now: Instant,
+): boolean {
+  return status === 'FINAL' && due_date !== null && open.gt(ZERO) && isPastDue({ id, due_date, timezone }, now)
 }
