@@ -58,13 +58,14 @@ export async function loadAttribution(
   of: { readonly customerIds: readonly string[]; readonly with: 'PARENTS' | 'CHILDREN'; readonly previewing?: string },
 ): Promise<AttributionInputs> {
   if (of.customerIds.length === 0) return { customers: [], subscriptions: [] }
-  const customers = await loadCustomers(uow, of.customerIds, of.with)
+  const customers = await loadRelatedCustomers(uow, of.customerIds, of.with)
   const ids = customers.map(customer => customer.id)
   const subscriptions = ids.length === 0 ? [] : await loadSubscriptions(uow, ids, of.previewing ?? '')
   return { customers, subscriptions }
 }
 
-async function loadCustomers(
+/** These customers and, with PARENTS, all that their events go on to, or with CHILDREN all whose events come to them. */
+export async function loadRelatedCustomers(
   uow: ReadUow,
   ids: readonly string[],
   related: 'PARENTS' | 'CHILDREN',

@@ -11,9 +11,9 @@ import { queueGroups } from './group-jobs.ts'
 
 /** An invoice is at most a minute behind its usage: so long after one check for usage comes the next, less what computing invoices takes. */
 const CHECK_MS = 50_000
-const CHECK_MS_LEAST = 10_000
+const CHECK_MS_LEAST = 5_000
 /** What an invoice takes on two cores while events come in for all of them. */
-const INVOICE_MS = 10
+const INVOICE_MS = 7
 
 /** When to check again while so many subscriptions are due. */
 export const nextCheckMs = (due: number): number => Math.max(CHECK_MS_LEAST, CHECK_MS - due * INVOICE_MS)

@@ -9,11 +9,12 @@ import {
   type Uow,
 } from '../../../../../shared/database/database.ts'
 import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
+import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import { customers } from '../../../parties/customers/table.ts'
-import { loadAttribution } from '../../../subscriptions/attribution/load-attribution.ts'
+import { loadRelatedCustomers } from '../../../subscriptions/attribution/load-attribution.ts'
 import { wakeBillingOf, wakeBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { subscriptions } from '../../../subscriptions/table.ts'
 import type { UsageReader } from '../../usage/usage-reader.ts'
@@ -86,14 +87,15 @@ const isBeyond = (positions: readonly number[], since: readonly number[]): boole
 /** Whose subscriptions may bill the events of these: their own, and those of the customers above them. */
 async function customersNamed(uow: Uow, keys: readonly string[]): Promise<string[]> {
   const list = sql.param(keys)
-  const found = await uow.tx
+  const reading = withNamedStatements(uow)
+  const found = await reading.tx
     .select({ id: customers.id })
     .from(customers)
     .where(
       sql`${inThisTenant(uow, customers)} and (${customers.id} = any(${list}) or ${customers.reference} = any(${list}))`,
     )
-  const related = await loadAttribution(uow, { customerIds: found.map(({ id }) => id), with: 'PARENTS' })
-  return related.customers.map(({ id }) => id)
+  const ids = found.map(({ id }) => id)
+  return ids.length === 0 ? [] : (await loadRelatedCustomers(reading, ids, 'PARENTS')).map(({ id }) => id)
 }
 
 /** Those of these subscriptions that bill one of these customers. */
