@@ -48,7 +48,7 @@ test('periods that were read are stored as they were, packed or not', () => {
 })
 const PACKED_EMPTY = 'iwCAW10D'
 
-test('packed periods are unpacked when they are looked at, and once', () => {
+test('packed periods are unpacked when they are first read, and once', () => {
   const read = contentOf({ ...storedOf(contentWith(40)), periods: 'of no use' })
   expect(read.notes).toEqual([])
   expect(() => read.periods).toThrow()

@@ -73,7 +73,7 @@ export function contentOf(value: unknown): InvoiceContent {
     return tax_shares ? withTaxShares(found, tax_shares) : found
   }
   if (typeof periods !== 'string') return { ...content, periods: read() }
-  // Unpacked when somebody looks: an OPEN invoice that is computed again is mostly replaced unseen.
+  // Unpacked when it is first read: an OPEN invoice that is computed again is mostly replaced without that.
   let known: Periods | undefined
   const made: InvoiceContent = {
     ...content,
