@@ -23,7 +23,8 @@ import { createTables, type Tables } from './tables.ts'
 import { CALM, InjectedFault, type Life, type World } from './world.ts'
 
 export const PARTITIONS = 3
-const START_MS = Date.UTC(2026, 0, 15)
+/** Half a minute before the end of the last hour that has events (clients.ts): it runs at first, and the others are over. */
+const START_MS = Date.UTC(2026, 0, 15, 4, 59, 30)
 /** Small, so that messages are cut and the queue is full now and then. */
 const MESSAGE_BYTES_MAX = 1_200
 const QUEUE_BYTES_MAX = 6_000
