@@ -13,8 +13,8 @@ export type DirtyBuckets = {
   touch(buckets: readonly Bucket[], nowMs: number): void
   add(buckets: readonly Bucket[], nowMs: number): void
   /**
-   * Removes and returns buckets nobody touched for `quietMs` and that rest no more, the longest quiet first, at most `max`. Those that
-   * start at `open.fromMs` or later must be quiet for `open.quietMs`.
+   * Removes and returns at most `max` buckets that have had no event for `quietMs` and are not resting, the longest quiet first. Buckets
+   * that start at `open.fromMs` or later must have had none for `open.quietMs`.
    */
   takeQuiet(nowMs: number, quietMs: number, max: number, open?: Open): Bucket[]
   /** Leaves a bucket that was just recomputed alone until then, however soon it is touched again. */

@@ -109,13 +109,13 @@ export type StoredInvoice = typeof invoices.$inferSelect
 /** An invoice with its own custom fields, which may change after it is FINAL. */
 export type InvoiceRow = StoredInvoice & { readonly custom_fields: readonly CustomFieldView[] }
 
-/** Columns of which nothing is shown. */
+/** Columns that a view of an invoice does not need. */
 export const HIDDEN_COLUMNS = [
   ...(['producer', 'advance_only', 'cutoff_at', 'usage_from', 'tax_amount', 'holds_period', 'one_off'] as const),
   ...(['on_demand', 'grants', 'inputs_hash', 'overdue_at', 'combine_fault_at'] as const),
 ] as const
 
-/** What of an invoice its view is made of. */
+/** The columns that a view of an invoice is made of. */
 export type ShownInvoice = Omit<InvoiceRow, (typeof HIDDEN_COLUMNS)[number]>
 
 /** An invoice without its printed content, which is nearly all of its size, and without what it grants. */

@@ -1,4 +1,4 @@
-// Which values questions ask for, and the columns that have them.
+// The meter values that a usage query needs, and the columns that hold them.
 import type { PlannedQuery } from './plan-queries.ts'
 import type { Column, RawColumn, RolledColumn } from './rows-sql.ts'
 

@@ -49,11 +49,11 @@ export function viewsSql(queries: readonly PlannedQuery[], carried = '0'): strin
 export const isPlain = ({ condition, splitBy, distinct }: View): boolean =>
   condition === undefined && splitBy.length === 0 && distinct === null
 
-/** Whether the figures of values that these query for need no properties. Then all their rows are in the view 0. */
+/** Whether no figure of values in these queries needs a property. Then all their rows are in the view 0. */
 export const readsPlainly = (queries: readonly PlannedQuery[]): boolean =>
   queries.every(({ view }) => view.distinct !== null || isPlain(view))
 
-/** The meters of which that holds, whatever is asked of the others. */
+/** The meters whose figures of values need no properties. */
 export function plainMeters(queries: readonly PlannedQuery[]): Set<string> {
   const others = new Set<string>()
   for (const { view } of queries) if (view.distinct === null && !isPlain(view)) others.add(view.meterReference)

@@ -85,8 +85,8 @@ export function computedInvoice(run: ComputingRun, of: Computed): PendingInvoice
 }
 
 /**
- * Whether an OPEN invoice only counted on: its usage, and what wallets would pay of it. That happens every minute to each one whose
- * customer is active, and who must know of it asks for the invoice or has an alert.
+ * Whether only the usage of an OPEN invoice moved, and what wallets would pay of it. While events come in, that happens every minute: an
+ * event for each time would fill the outbox. To see the figures, a client reads the invoice or sets an alert.
  */
 const isCounting = (row: InvoiceRow, values: Pick<InvoiceRow, 'status' | 'inputs_hash' | 'content'>): boolean =>
   row.status === 'OPEN' &&
