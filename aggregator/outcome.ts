@@ -102,3 +102,13 @@ export const hourOf = (epochSeconds: number): number => Math.floor(epochSeconds 
 /** One string per bucket. The meter's length stands before it, so that no two buckets share a key whatever they are named. */
 export const bucketKey = (bucket: Bucket): string =>
   `${bucket.platformId}/${bucket.environment}/${bucket.hour}/${bucket.meterReference.length}/${bucket.meterReference}/${bucket.customerKey}`
+
+/** Compares buckets by the order in which ClickHouse keeps their rows. */
+export const byPlace = (one: Bucket, other: Bucket): number =>
+  compare(one.platformId, other.platformId) ||
+  compare(one.environment, other.environment) ||
+  compare(one.customerKey, other.customerKey) ||
+  compare(one.meterReference, other.meterReference) ||
+  one.hour - other.hour
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)

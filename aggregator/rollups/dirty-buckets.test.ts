@@ -10,7 +10,7 @@ const bucket = (customerKey: string, meterReference = 'm'): Bucket => ({
   hour: 0,
 })
 
-test('a bucket touched again waits again; the longest quiet comes first', () => {
+test('a bucket touched again waits again', () => {
   const dirty = createDirtyBuckets()
   dirty.touch([bucket('a'), bucket('b'), bucket('c')], 100)
   dirty.touch([bucket('a')], 200)
@@ -18,6 +18,25 @@ test('a bucket touched again waits again; the longest quiet comes first', () => 
   expect(dirty.takeQuiet(151, 1, 10)).toEqual([])
   expect(dirty.takeQuiet(201, 1, 10)).toEqual([bucket('a')])
   expect(dirty.count()).toBe(0)
+})
+
+test('of many that are quiet neighbours are taken together, and those that became quiet later wait for all of them', () => {
+  const dirty = createDirtyBuckets()
+  dirty.touch([bucket('c'), bucket('a', 'n'), bucket('b'), bucket('a')], 100)
+  expect(dirty.takeQuiet(200, 50, 2)).toEqual([bucket('a'), bucket('a', 'n')])
+  dirty.touch([bucket('a')], 200)
+  expect(dirty.takeQuiet(300, 50, 2)).toEqual([bucket('b'), bucket('c')])
+  expect(dirty.takeQuiet(300, 50, 2)).toEqual([bucket('a')])
+})
+
+test('a bucket that is touched while others are taken before it waits again', () => {
+  const dirty = createDirtyBuckets()
+  dirty.touch([bucket('a'), bucket('b'), bucket('c')], 100)
+  expect(dirty.takeQuiet(200, 50, 1)).toEqual([bucket('a')])
+  dirty.touch([bucket('b')], 200)
+  expect(dirty.takeQuiet(210, 50, 2)).toEqual([bucket('c')])
+  expect(dirty.count()).toBe(1)
+  expect(dirty.takeQuiet(250, 50, 2)).toEqual([bucket('b')])
 })
 
 test('memory is bounded, and says once that it forgot', () => {

@@ -1,20 +1,24 @@
 // Which buckets wait to be recomputed. Only a hint, kept in memory: the marks and the coverage in ClickHouse decide what a
 // reader may use, so forgetting a bucket costs time and nothing else.
-import { type Bucket, bucketKey } from '../outcome.ts'
+import { type Bucket, bucketKey, byPlace } from '../outcome.ts'
 
 /** Buckets remembered; beyond it they are found again by a scan. About 50 MB. */
 const DIRTY_MAX = 200_000
+/** Quiet buckets put in order at one time: what becomes quiet meanwhile waits until they are taken. */
+const ORDERED_MAX = 50_000
 /** Buckets at rest remembered; the one that has rested longest is forgotten first. */
 const RESTING_MAX = 10_000
 
+type Dirty = { readonly bucket: Bucket; readonly touchedMs: number }
 type Open = { readonly fromMs: number; readonly quietMs: number }
 
 export type DirtyBuckets = {
   touch(buckets: readonly Bucket[], nowMs: number): void
   add(buckets: readonly Bucket[], nowMs: number): void
   /**
-   * Removes and returns at most `max` buckets that have had no event for `quietMs` and are not resting, the longest quiet first. Buckets
-   * that start at `open.fromMs` or later must have had none for `open.quietMs`.
+   * Removes and returns at most `max` buckets that have had no event for `quietMs` and are not resting. Buckets that start at
+   * `open.fromMs` or later must have had none for `open.quietMs`. Where more are quiet, the next calls return the others before any that
+   * became quiet later, all in the order of their rows: ClickHouse reads neighbours together.
    */
   takeQuiet(nowMs: number, quietMs: number, max: number, open?: Open): Bucket[]
   /** Leaves a bucket that was just recomputed alone until then, however soon it is touched again. */
@@ -28,7 +32,8 @@ export type DirtyBuckets = {
 
 export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
   // Insertion order is the order of the last touch, because a touch removes and adds again.
-  const dirty = new Map<string, { bucket: Bucket; touchedMs: number }>()
+  const dirty = new Map<string, Dirty>()
+  let ordered: Bucket[] = []
   const resting = new Map<string, number>()
   let overflowed = false
 
@@ -50,13 +55,29 @@ export function createDirtyBuckets(max: number = DIRTY_MAX): DirtyBuckets {
       for (const bucket of buckets) if (!dirty.has(bucketKey(bucket))) touchOne(bucket, nowMs)
     },
     takeQuiet(nowMs, quietMs, limit, open) {
+      const isReady = (key: string, { bucket, touchedMs }: Dirty): boolean => {
+        const needed = open && bucket.hour * 1000 >= open.fromMs ? open.quietMs : quietMs
+        return touchedMs <= nowMs - Math.max(needed, quietMs) && (resting.get(key) ?? 0) <= nowMs
+      }
+      if (ordered.length === 0) {
+        const found: Bucket[] = []
+        for (const [key, each] of dirty) {
+          if (each.touchedMs > nowMs - quietMs || found.length >= ORDERED_MAX) break
+          if (isReady(key, each)) found.push(each.bucket)
+        }
+        // Taken from its end.
+        ordered = found.sort(byPlace).reverse()
+      }
       const quiet: Bucket[] = []
-      for (const [key, { bucket, touchedMs }] of dirty) {
-        if (touchedMs > nowMs - quietMs || quiet.length >= limit) break
-        if ((resting.get(key) ?? 0) > nowMs) continue
-        if (open && bucket.hour * 1000 >= open.fromMs && touchedMs > nowMs - open.quietMs) continue
+      while (quiet.length < limit) {
+        const next = ordered.pop()
+        if (!next) break
+        const key = bucketKey(next)
+        const current = dirty.get(key)
+        // It may have been touched since.
+        if (!current || !isReady(key, current)) continue
         dirty.delete(key)
-        quiet.push(bucket)
+        quiet.push(next)
       }
       return quiet
     },

@@ -8,11 +8,11 @@ import {
   type Coverage,
   coverageSql,
   groupsOf,
+  keysOf,
   LISTS,
   listsOf,
-  METER,
-  paramsOf,
   selectBuckets,
+  tenantOf,
   writeRollups,
 } from './rollup-sql.ts'
 
@@ -21,35 +21,41 @@ const ROWS_PER_STATEMENT = 2_000_000
 
 export type RolledBucket = { readonly bucket: Bucket; readonly rows: number }
 
-const SELECT_SIZES = `
-  SELECT customer_key, toUnixTimestamp(toStartOfHour(timestamp)) AS hour, count() FROM usage_events
-  WHERE ${METER} AND ${amongBuckets('toStartOfHour(timestamp)')} GROUP BY customer_key, hour`
+const HOUR = 3_600
+const eventsOf = (group: readonly Bucket[]): string =>
+  amongBuckets(group, { start: 'toStartOfHour(timestamp)', time: 'timestamp', seconds: HOUR })
 
-const SELECT_MARKS = `
-  SELECT customer_key, toUnixTimestamp(hour), [toUnixTimestamp(hour)], [sum(log_seq)] FROM usage_bucket_marks FINAL
-  WHERE ${METER} AND ${amongBuckets('hour')} GROUP BY customer_key, hour`
+const selectSizes = (group: readonly Bucket[]): string => `
+  SELECT customer_key, meter_reference, toUnixTimestamp(toStartOfHour(timestamp)) AS hour, count() FROM usage_events
+  WHERE ${eventsOf(group)} GROUP BY customer_key, meter_reference, hour`
+
+const selectMarks = (group: readonly Bucket[]): string => `
+  SELECT customer_key, meter_reference, toUnixTimestamp(hour), [toUnixTimestamp(hour)], [sum(log_seq)] FROM usage_bucket_marks FINAL
+  WHERE ${amongBuckets(group, { start: 'hour', time: 'hour', seconds: HOUR })} GROUP BY customer_key, meter_reference, hour`
 
 // Sums are taken in 76 digits: the sum of two quantities of 38 digits may not fit 38 and would wrap without a word.
 // One read of the raw rows gives both grains. The entry of the value '' stands for the event itself.
-const FIGURES = `
-  SELECT customer_key, toStartOfHour(timestamp) AS start, if(grouping(combination) = 1, 'TOTALS', 'HOUR') AS grain,
+const figuresOf = (group: readonly Bucket[]): string => `
+  SELECT customer_key, meter_reference, toStartOfHour(timestamp) AS start, if(grouping(combination) = 1, 'TOTALS', 'HOUR') AS grain,
     subscription AS asked, properties AS combination, value.1 AS reference, value.3 AS code,
     count() AS n, sum(CAST(value.2, 'Decimal(76, 12)')) AS total, min(value.2) AS lowest, max(value.2) AS highest
   FROM usage_events FINAL
   ARRAY JOIN arrayPushBack(arrayZip(value_references, value_quantities, value_currencies),
     ('', toDecimal128(0, 12), '')) AS value
-  WHERE ${METER} AND ${amongBuckets('toStartOfHour(timestamp)')} AND deleted = 0
+  WHERE ${eventsOf(group)} AND deleted = 0
   GROUP BY GROUPING SETS (
-    (customer_key, start, asked, combination, reference, code), (customer_key, start, asked, reference, code)
+    (customer_key, meter_reference, start, asked, combination, reference, code),
+    (customer_key, meter_reference, start, asked, reference, code)
   )`
 
 // Buckets without rows (all deleted) get rows without figures.
-const writeHours = (covered: string): string => `
+const writeHours = (group: readonly Bucket[], covered: string): string => `
   INSERT INTO usage_rollups
-  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, grain, start, hours, seqs,
+  SELECT {platform_id:String}, {environment:String}, customer_key, meter_reference, grain, start, hours, seqs,
     ${LISTS}, arraySum(seqs)
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM (${covered})) AS covered
-  LEFT JOIN (${listsOf('customer_key, start, grain', FIGURES)}) AS figures USING (customer_key, start, grain)
+  LEFT JOIN (${listsOf('customer_key, meter_reference, start, grain', figuresOf(group))}) AS figures
+    USING (customer_key, meter_reference, start, grain)
   WHERE combinations <= ${COMBINATIONS_MAX}
   SETTINGS do_not_merge_across_partitions_select_final = 1`
 
@@ -73,10 +79,14 @@ export async function rollBuckets(client: ClickHouseClient, buckets: readonly Bu
 }
 
 async function withSizes(client: ClickHouseClient, group: readonly Bucket[]): Promise<RolledBucket[]> {
+  const rows = await selectRows<[string, string, number, string]>(client, selectSizes(group), tenantOf(group))
   const [first] = group
-  if (first === undefined) return []
-  const rows = await selectRows<[string, number, string]>(client, SELECT_SIZES, paramsOf(group))
-  const sizes = new Map(rows.map(([customerKey, hour, n]) => [bucketKey({ ...first, customerKey, hour }), Number(n)]))
+  const sizes = new Map(
+    rows.map(([customerKey, meterReference, hour, n]) => [
+      first && bucketKey({ ...first, customerKey, meterReference, hour }),
+      Number(n),
+    ]),
+  )
   return group.map(bucket => ({ bucket, rows: sizes.get(bucketKey(bucket)) ?? 0 }))
 }
 
@@ -97,12 +107,10 @@ function partsOf(buckets: readonly RolledBucket[]): RolledBucket[][] {
 
 /** The keys of the buckets that have marks, and so were written. */
 async function rollPart(client: ClickHouseClient, part: readonly Bucket[]): Promise<Set<string>> {
-  const [first] = part
-  const params = paramsOf(part)
-  const marks = await selectRows<Coverage>(client, SELECT_MARKS, params)
-  if (first === undefined || marks.length === 0) return new Set()
-  await writeRollups(client, writeHours(coverageSql(marks)), params)
-  return new Set(marks.map(([customerKey, hour]) => bucketKey({ ...first, customerKey, hour })))
+  const params = tenantOf(part)
+  const marks = await selectRows<Coverage>(client, selectMarks(part), params)
+  if (marks.length > 0) await writeRollups(client, writeHours(part, coverageSql(marks)), params)
+  return keysOf(part, marks)
 }
 
 // Judged by TOTALS, which every bucket gets.

@@ -8,43 +8,47 @@ import {
   type Coverage,
   coverageSql,
   groupsOf,
+  keysOf,
   LISTS,
   listsOf,
-  METER,
-  paramsOf,
   selectBuckets,
+  tenantOf,
   writeRollups,
 } from './rollup-sql.ts'
 
 const SECONDS_PER_DAY = 86_400
+/** A statement holds the combinations of all hours of its days in memory; each hour may have 10,000. */
+const DAYS_PER_STATEMENT = 64
 
-const HOURS = `${METER} AND grain = 'HOUR' AND ${amongBuckets('toStartOfDay(start)')}`
+const hoursOf = (group: readonly Bucket[]): string =>
+  `grain = 'HOUR' AND ${amongBuckets(group, { start: 'toStartOfDay(start)', time: 'start', seconds: SECONDS_PER_DAY })}`
 
-const SELECT_COVERED = `
-  SELECT customer_key, toUnixTimestamp(toStartOfDay(start)) AS day, groupArrayArray(arrayMap(at -> toUnixTimestamp(at), covered_hours)),
+const selectCovered = (group: readonly Bucket[]): string => `
+  SELECT customer_key, meter_reference, toUnixTimestamp(toStartOfDay(start)) AS day, groupArrayArray(arrayMap(at -> toUnixTimestamp(at), covered_hours)),
     groupArrayArray(covered_seqs)
-  FROM usage_rollups FINAL WHERE ${HOURS} GROUP BY customer_key, day`
+  FROM usage_rollups FINAL WHERE ${hoursOf(group)} GROUP BY customer_key, meter_reference, day`
 
 // The events of a combination are one more value of it, of no name.
-const FIGURES = `
-  SELECT customer_key, day AS start, asked, combination, value.1 AS reference, value.2 AS code, sum(value.3) AS n,
+const figuresOf = (group: readonly Bucket[]): string => `
+  SELECT customer_key, meter_reference, day AS start, asked, combination, value.1 AS reference, value.2 AS code, sum(value.3) AS n,
     sum(value.4) AS total, min(value.5) AS lowest, max(value.6) AS highest
   FROM (
-    SELECT customer_key, toStartOfDay(start) AS day, asked, combination,
+    SELECT customer_key, meter_reference, toStartOfDay(start) AS day, asked, combination,
       arrayPushBack(arrayZip(references, codes, ns, totals, lows, highs),
         ('', '', of_events, toDecimal256(0, 12), toDecimal128(0, 12), toDecimal128(0, 12))) AS list
     FROM usage_rollups FINAL
     ARRAY JOIN subscriptions AS asked, properties AS combination, events AS of_events, value_references AS references,
       value_currencies AS codes, counts AS ns, sums AS totals, minima AS lows, maxima AS highs
-    WHERE ${HOURS}
-  ) ARRAY JOIN list AS value GROUP BY customer_key, start, asked, combination, reference, code`
+    WHERE ${hoursOf(group)}
+  ) ARRAY JOIN list AS value GROUP BY customer_key, meter_reference, start, asked, combination, reference, code`
 
-const writeDays = (covered: string): string => `
+const writeDays = (group: readonly Bucket[], covered: string): string => `
   INSERT INTO usage_rollups
-  SELECT {platform_id:String}, {environment:String}, customer_key, {meter_reference:String}, 'DAY', start, hours, seqs,
+  SELECT {platform_id:String}, {environment:String}, customer_key, meter_reference, 'DAY', start, hours, seqs,
     ${LISTS}, arraySum(seqs)
   FROM (${covered}) AS covered
-  LEFT JOIN (${listsOf('customer_key, start', FIGURES)}) AS figures USING (customer_key, start)
+  LEFT JOIN (${listsOf('customer_key, meter_reference, start', figuresOf(group))}) AS figures
+    USING (customer_key, meter_reference, start)
   WHERE combinations <= ${COMBINATIONS_MAX}`
 
 /** The day of a bucket, as a bucket itself. */
@@ -56,13 +60,12 @@ export const dayOf = (bucket: Bucket): Bucket => ({ ...bucket, hour: bucket.hour
  */
 export async function rollDays(client: ClickHouseClient, days: readonly Bucket[]): Promise<Bucket[]> {
   const rolled: Bucket[] = []
-  for (const group of groupsOf(days)) {
-    const [first] = group
-    const params = paramsOf(group)
-    const covered = await selectRows<Coverage>(client, SELECT_COVERED, params)
-    if (first === undefined || covered.length === 0) continue
-    await writeRollups(client, writeDays(coverageSql(covered)), params)
-    const written = new Set(covered.map(([customerKey, hour]) => bucketKey({ ...first, customerKey, hour })))
+  for (const group of groupsOf(days, DAYS_PER_STATEMENT)) {
+    const params = tenantOf(group)
+    const covered = await selectRows<Coverage>(client, selectCovered(group), params)
+    if (covered.length === 0) continue
+    await writeRollups(client, writeDays(group, coverageSql(covered)), params)
+    const written = keysOf(group, covered)
     rolled.push(...group.filter(day => written.has(bucketKey(day))))
   }
   return rolled

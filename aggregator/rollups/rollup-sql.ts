@@ -1,21 +1,44 @@
 // What the writers of usage_rollups share: which buckets go into one statement, how what they cover gets there, and the
 // lists a row is made of.
-import { TupleParam } from '@clickhouse/client'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { type Bucket, bucketKey } from '../outcome.ts'
+import { type Bucket, bucketKey, byPlace } from '../outcome.ts'
 
 /** A bucket with more combinations of properties and subscription has no row of that grain. */
 export const COMBINATIONS_MAX = 10_000
 
-/** Bound parameters travel in the address of the request, which servers bound. */
-const PARAMETER_BYTES_MAX = 6_000
-const BUCKETS_PER_STATEMENT = 64
+/** Of the names in a statement, which stand in its text; a statement of more than 256 KiB is refused. */
+const NAME_BYTES_MAX = 64 * 1024
+const BUCKETS_PER_STATEMENT = 512
 
-export const METER = `platform_id = {platform_id:String} AND environment = {environment:String} AND meter_reference = {meter_reference:String}`
-// A bound list of tuples is a set ClickHouse can look keys up with; the same list made by functions (arrayZip, arrayMap)
-// is searched anew for every row of the table.
-export const amongBuckets = (start: string): string =>
-  `(customer_key, ${start}) IN {buckets:Array(Tuple(String, DateTime('UTC')))}`
+/** Whether a row is of the tenant that `tenantOf` gives. */
+const TENANT = 'platform_id = {platform_id:String} AND environment = {environment:String}'
+
+/**
+ * Whether a row is of one of these buckets, which are of one tenant. `start` is when the bucket of a row starts, and `time` the column
+ * that this is taken from. The ranges let ClickHouse pass over whole parts; those of neighbours are narrow.
+ */
+export function amongBuckets(
+  group: readonly Bucket[],
+  { start, time, seconds }: { readonly start: string; readonly time: string; readonly seconds: number },
+): string {
+  const tuples = group.map(
+    ({ customerKey, meterReference, hour }) => `('${hex(customerKey)}', '${hex(meterReference)}', ${integer(hour)})`,
+  )
+  // In the order of bytes, as ClickHouse compares; so are their hex digits.
+  const customers = group.map(({ customerKey }) => hex(customerKey)).sort()
+  const hours = group.map(({ hour }) => hour)
+  const at = (second: number): string => `toDateTime(${integer(second)}, 'UTC')`
+  return `${TENANT} AND customer_key BETWEEN unhex('${customers.at(0) ?? ''}') AND unhex('${customers.at(-1) ?? ''}')
+    AND ${time} BETWEEN ${at(Math.min(...hours))} AND ${at(Math.min(Math.max(...hours) + seconds, SECOND_MAX))}
+    AND (customer_key, meter_reference, ${start}) IN (
+      SELECT unhex(customer), unhex(meter), toDateTime(at, 'UTC')
+      FROM values('customer String, meter String, at UInt32', ${tuples.join(', ')}))`
+}
+
+/** Of a DateTime. */
+const SECOND_MAX = 2 ** 32 - 1
+
+const hex = (text: string): string => Buffer.from(text).toString('hex')
 
 const list = (column: string): string => `groupArray(${COMBINATIONS_MAX + 1})(${column}) AS ${column}`
 /** The lists of a row, in the order of the table. */
@@ -36,16 +59,16 @@ export const listsOf = (bucket: string, figures: string): string => `
   ) GROUP BY ${bucket}`
 
 /** What a row covers: the start of the bucket and, in parallel lists, its hours (seconds) and the sums of their marks. */
-export type Coverage = [customerKey: string, start: number, hours: number[], seqs: string[]]
+export type Coverage = [customerKey: string, meterReference: string, start: number, hours: number[], seqs: string[]]
 
-/** Coverage read before as rows of (customer_key, start, hours, seqs): numbers, and the names as digits. */
+/** Coverage read before as rows of (customer_key, meter_reference, start, hours, seqs): numbers, and the names as digits. */
 export function coverageSql(rows: readonly Coverage[]): string {
-  const tuples = rows.map(([customerKey, start, hours, seqs]) => {
-    const name = Buffer.from(customerKey).toString('hex')
-    return `(unhex('${name}'), ${integer(start)}, [${hours.map(integer)}], [${seqs.map(integer)}])`
-  })
-  const columns = 'name String, at UInt32, hours Array(UInt32), seqs Array(UInt64)'
-  return `SELECT name AS customer_key, toDateTime(at, 'UTC') AS start, hours, seqs
+  const tuples = rows.map(
+    ([customerKey, meter, start, hours, seqs]) =>
+      `('${hex(customerKey)}', '${hex(meter)}', ${integer(start)}, [${hours.map(integer)}], [${seqs.map(integer)}])`,
+  )
+  const columns = 'customer String, meter String, at UInt32, hours Array(UInt32), seqs Array(UInt64)'
+  return `SELECT unhex(customer) AS customer_key, toLowCardinality(unhex(meter)) AS meter_reference, toDateTime(at, 'UTC') AS start, hours, seqs
     FROM values('${columns}', ${tuples.join(', ')})`
 }
 
@@ -63,32 +86,40 @@ export async function writeRollups(
 
 const integer = (value: number | string): string => BigInt(value).toString()
 
-/** The parameters of METER and amongBuckets; the buckets are of one tenant and meter. */
-export function paramsOf(group: readonly Bucket[]): Record<string, unknown> {
-  const [first] = group
-  return {
-    platform_id: first?.platformId,
-    environment: first?.environment,
-    meter_reference: first?.meterReference,
-    buckets: group.map(({ customerKey, hour }) => new TupleParam([customerKey, String(hour)])),
-  }
+/** The parameters of TENANT for these buckets, which are of one. */
+export function tenantOf([first]: readonly Bucket[]): Record<string, unknown> {
+  return { platform_id: first?.platformId, environment: first?.environment }
 }
 
-/** Buckets of one tenant and meter a statement, few enough for its parameters. */
-export function groupsOf(buckets: readonly Bucket[]): Bucket[][] {
-  const open = new Map<string, { group: Bucket[]; bytes: number }>()
+/** The buckets of what was read or covered, named as `bucketKey` names them. */
+export const keysOf = (
+  group: readonly Bucket[],
+  rows: readonly (readonly [string, string, number, ...unknown[]])[],
+): Set<string> =>
+  new Set(
+    rows.map(([customerKey, meterReference, hour]) => {
+      const [first] = group
+      if (!first) throw new Error('rows are of the buckets that were asked for')
+      return bucketKey({ ...first, customerKey, meterReference, hour })
+    }),
+  )
+
+/** Buckets of one tenant for each statement, at most so many, neighbours together: what they are made of stands side by side. */
+export function groupsOf(buckets: readonly Bucket[], most = BUCKETS_PER_STATEMENT): Bucket[][] {
   const groups: Bucket[][] = []
-  for (const bucket of buckets) {
-    const meter = bucketKey({ ...bucket, hour: 0, customerKey: '' })
-    const bytes = encodeURIComponent(bucket.customerKey).length + 24
-    let current = open.get(meter)
-    if (!current || current.group.length >= BUCKETS_PER_STATEMENT || current.bytes + bytes > PARAMETER_BYTES_MAX) {
-      current = { group: [], bytes: 0 }
-      open.set(meter, current)
-      groups.push(current.group)
+  let bytes = 0
+  for (const bucket of buckets.toSorted(byPlace)) {
+    const own = 2 * (Buffer.byteLength(bucket.customerKey) + Buffer.byteLength(bucket.meterReference))
+    const open = groups.at(-1)
+    const [first] = open ?? []
+    const isOfTenant = first?.platformId === bucket.platformId && first.environment === bucket.environment
+    if (open && isOfTenant && open.length < most && bytes + own <= NAME_BYTES_MAX) {
+      open.push(bucket)
+      bytes += own
+    } else {
+      groups.push([bucket])
+      bytes = own
     }
-    current.group.push(bucket)
-    current.bytes += bytes
   }
   return groups
 }

@@ -15,36 +15,43 @@ import {
 
 const DAY = 86_400
 const dayOf = (start: number): number => start - (start % DAY)
-const meterIn = (params: Params): string =>
-  `${params['platform_id']}/${params['environment']}/${params['meter_reference']}`
+const textOf = (hex = ''): string => Buffer.from(hex, 'hex').toString('utf8')
+const meterIn = (params: Params, hex = ''): string => `${params['platform_id']}/${params['environment']}/${textOf(hex)}`
+/** The customer and the meter of what a statement names, which `meterOf` gives with its tenant. */
+const named = ({ meter, customerKey }: { readonly meter: string; readonly customerKey: string }): unknown[] => [
+  customerKey,
+  meter.split('/').slice(2).join('/'),
+]
 const tenantRow = (meter: string, customerKey: string, start: number): unknown[] => {
   const [platformId, environment, ...meterReference] = meter.split('/')
   return [platformId, environment, customerKey, meterReference.join('/'), start]
 }
 
 /** The buckets a statement names. */
-function asked(params: Params): Set<string> {
-  const buckets = params['buckets'] as { readonly values: readonly unknown[] }[]
-  return new Set(buckets.map(({ values }) => bucketText(meterIn(params), String(values[0]), Number(values[1]))))
+function asked(text: string, params: Params): Set<string> {
+  const tuples = [...text.matchAll(/\('([0-9a-f]*)', '([0-9a-f]*)', (\d+)\)/g)]
+  return new Set(
+    tuples.map(([, customer, meter, start]) => bucketText(meterIn(params, meter), textOf(customer), Number(start))),
+  )
 }
 
 /** Rows of a query of the roller. Throws on one it does not know. */
 export function answerRollups(tables: Tables, text: string, params: Params): unknown[][] {
   if (text.includes('count() FROM usage_events')) {
-    const wanted = asked(params)
+    const wanted = asked(text, params)
     const sizes = new Map<string, unknown[]>()
     for (const { fields } of tables.events.values()) {
       const [customerKey, hour] = [String(fields[5]), hourOfEvent(fields)]
       const key = bucketText(meterOf(fields), customerKey, hour)
-      if (wanted.has(key)) sizes.set(key, [customerKey, hour, '1'])
+      if (wanted.has(key)) sizes.set(key, [...named({ meter: meterOf(fields), customerKey }), hour, '1'])
     }
     return [...sizes.values()]
   }
   if (text.includes('[sum(log_seq)] FROM usage_bucket_marks')) {
-    const wanted = asked(params)
+    const wanted = asked(text, params)
     return [...markSums(tables)]
       .filter(([key]) => wanted.has(key))
-      .map(([, { customerKey, hour, seq }]) => [customerKey, hour, [hour], [seq.toString()]])
+      .map(([, { hour, seq, ...of }]) => [...named(of), hour, [hour], [seq.toString()]])
   }
   if (text.includes('sum(log_seq) AS mark')) {
     return [...markSums(tables)]
@@ -57,15 +64,14 @@ export function answerRollups(tables: Tables, text: string, params: Params): unk
       .flatMap(([, [hour]]) => (hour ? [tenantRow(hour.meter, hour.customerKey, dayOf(hour.start))] : []))
   }
   if (text.includes('groupArrayArray(covered_seqs)')) {
-    const wanted = asked(params)
+    const wanted = asked(text, params)
     return [...days(tables)]
       .filter(([key]) => wanted.has(key))
-      .map(([, hours]) => [
-        hours[0]?.customerKey,
-        dayOf(hours[0]?.start ?? 0),
-        hours.map(({ start }) => start),
-        hours.map(({ version }) => version.toString()),
-      ])
+      .flatMap(([, hours]) => {
+        const [first] = hours
+        const [starts, versions] = [hours.map(({ start }) => start), hours.map(({ version }) => version.toString())]
+        return first ? [[...named(first), dayOf(first.start), starts, versions]] : []
+      })
   }
   throw new Error(`a statement the simulation does not know: ${text}`)
 }
@@ -86,16 +92,18 @@ const sumOf = (hours: readonly Rollup[]): bigint => hours.reduce((sum, { version
 /** Reads what `INSERT INTO usage_rollups SELECT` reads now; what it gives makes it visible. */
 export function writeRollups(tables: Tables, query: string, params: Params, tampering: Tampering): () => void {
   const ofDays = query.includes("'DAY'")
-  const rows = [...query.matchAll(/\(unhex\('([0-9a-f]*)'\), (\d+), \[([\d,]*)\], \[([\d,]*)\]\)/g)].map(match => {
-    const [, name = '', start = '', hours = '', seqs = ''] = match
-    return rollupOf(tables, ofDays, {
-      meter: meterIn(params),
-      customerKey: Buffer.from(name, 'hex').toString('utf8'),
-      start: Number(start),
-      hours: hours.split(',').map(Number),
-      seqs: seqs.split(',').map(BigInt),
-    })
-  })
+  const rows = [...query.matchAll(/\('([0-9a-f]*)', '([0-9a-f]*)', (\d+), \[([\d,]*)\], \[([\d,]*)\]\)/g)].map(
+    match => {
+      const [, customer, meter, start = '', hours = '', seqs = ''] = match
+      return rollupOf(tables, ofDays, {
+        meter: meterIn(params, meter),
+        customerKey: textOf(customer),
+        start: Number(start),
+        hours: hours.split(',').map(Number),
+        seqs: seqs.split(',').map(BigInt),
+      })
+    },
+  )
   return () => {
     for (const row of rows) {
       const rollup = ofDays ? row : tampered(tables, row, tampering)
