@@ -80,6 +80,19 @@ export function besideOf(story: Story): Story {
   })
 }
 
+/** Without pauses that may begin after the end of the subscription, where that end is known by then: they are refused. */
+function accepted(actions: readonly Action[]): readonly Action[] {
+  const mayBeRefused = (pause: Action): boolean =>
+    pause.type === 'PAUSE' &&
+    actions.some(
+      action =>
+        action.at <= pause.at &&
+        ((action.type === 'CANCEL' && action.when <= pause.start) || (action.type === 'TERM' && action.cancelled)),
+    )
+  // A story has one pause, and what ends it early is nothing without it.
+  return actions.some(mayBeRefused) ? actions.filter(({ type }) => type !== 'PAUSE' && type !== 'RESUME') : actions
+}
+
 function asLive(story: Story): Story {
   const withSeats = story.actions.some(({ type }) => type === 'SEAT')
   const plans = story.plans.map(({ id, prices }): Plan => {
@@ -114,7 +127,7 @@ function asLive(story: Story): Story {
   }))
   let current = story.template?.plan ?? 0
   let place = story.template ? 1 : 0
-  const actions = story.actions.map((action): Action => {
+  const actions = accepted(story.actions).map((action): Action => {
     if (action.type !== 'PLAN') return action
     // change-plan is what refunds, and it takes another plan than the one of now.
     const refund = action.refund && action.plan !== current
