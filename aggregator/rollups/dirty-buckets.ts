@@ -17,8 +17,8 @@ export type DirtyBuckets = {
   add(buckets: readonly Bucket[], nowMs: number): void
   /**
    * Removes and returns at most `max` buckets that have had no event for `quietMs` and are not resting. Buckets that start at
-   * `open.fromMs` or later must have had none for `open.quietMs`. Where more are quiet, the next calls return the others before any that
-   * became quiet later, all in the order of their rows: ClickHouse reads neighbours together.
+   * `open.fromMs` or later must have had none for `open.quietMs`. They come in the order of their rows, since ClickHouse reads neighbours
+   * together. If more than `max` are quiet, the next calls return the rest first, and then those that became quiet later.
    */
   takeQuiet(nowMs: number, quietMs: number, max: number, open?: Open): Bucket[]
   /** Leaves a bucket that was just recomputed alone until then, however soon it is touched again. */

@@ -8,7 +8,7 @@ import {
   type Coverage,
   coverageSql,
   groupsOf,
-  keysOf,
+  keyOfRow,
   LISTS,
   listsOf,
   selectBuckets,
@@ -80,13 +80,7 @@ export async function rollBuckets(client: ClickHouseClient, buckets: readonly Bu
 
 async function withSizes(client: ClickHouseClient, group: readonly Bucket[]): Promise<RolledBucket[]> {
   const rows = await selectRows<[string, string, number, string]>(client, selectSizes(group), tenantOf(group))
-  const [first] = group
-  const sizes = new Map(
-    rows.map(([customerKey, meterReference, hour, n]) => [
-      first && bucketKey({ ...first, customerKey, meterReference, hour }),
-      Number(n),
-    ]),
-  )
+  const sizes = new Map(rows.map(row => [keyOfRow(group, row), Number(row[3])]))
   return group.map(bucket => ({ bucket, rows: sizes.get(bucketKey(bucket)) ?? 0 }))
 }
 
@@ -110,7 +104,7 @@ async function rollPart(client: ClickHouseClient, part: readonly Bucket[]): Prom
   const params = tenantOf(part)
   const marks = await selectRows<Coverage>(client, selectMarks(part), params)
   if (marks.length > 0) await writeRollups(client, writeHours(part, coverageSql(marks)), params)
-  return keysOf(part, marks)
+  return new Set(marks.map(row => keyOfRow(part, row)))
 }
 
 // Judged by TOTALS, which every bucket gets.

@@ -8,7 +8,7 @@ import {
   type Coverage,
   coverageSql,
   groupsOf,
-  keysOf,
+  keyOfRow,
   LISTS,
   listsOf,
   selectBuckets,
@@ -65,7 +65,7 @@ export async function rollDays(client: ClickHouseClient, days: readonly Bucket[]
     const covered = await selectRows<Coverage>(client, selectCovered(group), params)
     if (covered.length === 0) continue
     await writeRollups(client, writeDays(group, coverageSql(covered)), params)
-    const written = keysOf(group, covered)
+    const written = new Set(covered.map(row => keyOfRow(group, row)))
     rolled.push(...group.filter(day => written.has(bucketKey(day))))
   }
   return rolled

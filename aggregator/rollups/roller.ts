@@ -32,7 +32,8 @@ const DAY_QUIET_MS = 60_000
 const COOLDOWN_MS_PER_ROW = 0.2
 const COOLDOWN_MAX_MS = 15 * 60_000
 const TURN_MS = 1_000
-const BUCKETS_PER_TURN = 1_024
+/** Buckets of one turn. */
+export const BUCKETS_PER_TURN = 1_024
 const SCAN_MAX = 20_000
 const RETRY_MS = 5_000
 /** Turns given up to a backlog before one is taken all the same, so that a lasting backlog cannot starve the roll-ups. */

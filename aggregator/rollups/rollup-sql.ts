@@ -91,18 +91,14 @@ export function tenantOf([first]: readonly Bucket[]): Record<string, unknown> {
   return { platform_id: first?.platformId, environment: first?.environment }
 }
 
-/** The buckets of what was read or covered, named as `bucketKey` names them. */
-export const keysOf = (
-  group: readonly Bucket[],
-  rows: readonly (readonly [string, string, number, ...unknown[]])[],
-): Set<string> =>
-  new Set(
-    rows.map(([customerKey, meterReference, hour]) => {
-      const [first] = group
-      if (!first) throw new Error('rows are of the buckets that were asked for')
-      return bucketKey({ ...first, customerKey, meterReference, hour })
-    }),
-  )
+/** The key of the bucket that a row of a statement is about; the statement is for `group`. */
+export function keyOfRow(
+  [first]: readonly Bucket[],
+  [customerKey, meterReference, hour]: readonly [string, string, number, ...unknown[]],
+): string {
+  if (!first) throw new Error('a statement is for at least one bucket')
+  return bucketKey({ ...first, customerKey, meterReference, hour })
+}
 
 /** Buckets of one tenant for each statement, at most so many, neighbours together: what they are made of stands side by side. */
 export function groupsOf(buckets: readonly Bucket[], most = BUCKETS_PER_STATEMENT): Bucket[][] {

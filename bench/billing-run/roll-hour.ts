@@ -1,30 +1,25 @@
 // node dist/bench/billing-run/roll-hour.js [customers [events …]]: what ClickHouse takes to roll up the hour that is over, by how many events
-// each customer (1,000 by default) has in it. Beside it stands the month before.
+// each customer (1,000 by default) has in it. The month before is in the same tables.
 
 import { migrateClickHouse } from '../../aggregator/clickhouse/migrate.ts'
 import type { Bucket } from '../../aggregator/outcome.ts'
 import { rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
+import { BUCKETS_PER_TURN } from '../../aggregator/rollups/roller.ts'
 import { instantOf, interval } from '../../shared/time.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { cpuSeconds } from '../cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { setUp } from '../setup.ts'
-import { fillHour } from './fill-hour.ts'
+import { customersAndEvents, fillHour } from './fill-hour.ts'
 import { customerReference, METERS, meterReference } from './platform.ts'
 import { fillUsage } from './usage.ts'
 
 const CUSTOMERS = 1_000
-const EVENTS = [150, 600, 2_400]
 /** Of each customer and meter in the month before. */
 const EVENTS_BEFORE = 60
-/** Buckets that one turn of the roller takes. */
-const TURN = 1_024
 const HOUR_MS = 3_600_000
 
-const customers = Number(process.argv[2] ?? CUSTOMERS)
-const events = process.argv.length > 3 ? process.argv.slice(3).map(Number) : EVENTS
-for (const each of [customers, ...events])
-  if (!Number.isSafeInteger(each) || each < 1) throw new Error('give whole numbers of customers and events')
+const { customers, events } = customersAndEvents(CUSTOMERS)
 
 const setup = await setUp()
 try {
@@ -52,8 +47,8 @@ try {
     const before = cpuSeconds(pid) ?? 0
     const startedAt = performance.now()
     let rolled = 0
-    for (let first = 0; first < buckets.length; first += TURN)
-      rolled += (await rollBuckets(client, buckets.slice(first, first + TURN))).length
+    for (let first = 0; first < buckets.length; first += BUCKETS_PER_TURN)
+      rolled += (await rollBuckets(client, buckets.slice(first, first + BUCKETS_PER_TURN))).length
     const ms = ((cpuSeconds(pid) ?? 0) - before) * 1_000
     console.log(
       `${each} events a customer in the hour: ClickHouse takes ${(ms / rolled).toFixed(2)} ms for each of ${rolled} roll-ups, ` +

@@ -9,20 +9,16 @@ import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { cpuSeconds } from '../cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { setUp } from '../setup.ts'
-import { fillHour } from './fill-hour.ts'
+import { customersAndEvents, fillHour } from './fill-hour.ts'
 import { customerReference, METERS, meterReference, PROPERTY, VALUES } from './platform.ts'
 
 const CUSTOMERS = 250
-const EVENTS = [150, 600, 2_400]
 /** Of the platform: a group is a part of them. */
 const TIMES_AS_MANY = 4
 const ROUNDS = 5
 const HOUR_MS = 3_600_000
 
-const customers = Number(process.argv[2] ?? CUSTOMERS)
-const events = process.argv.length > 3 ? process.argv.slice(3).map(Number) : EVENTS
-for (const each of [customers, ...events])
-  if (!Number.isSafeInteger(each) || each < 1) throw new Error('give whole numbers of customers and events')
+const { customers, events } = customersAndEvents(CUSTOMERS)
 
 const property = { reference: PROPERTY, type: 'STRING' } as const
 /** The calculation of each line, as those of a billing run: six sums, two of one kind, different kinds, a highest value. */
