@@ -18,7 +18,7 @@ import { fillUsage } from './usage.ts'
 
 /** Of a customer and meter in the month that is billed, and in the month that runs. */
 export const EVENTS = 60
-const EVENTS_NOW = 10
+export const EVENTS_NOW = 10
 const PREVIEWS = 40
 /** For each subscription, however much else the machine does. */
 const TIMEOUT_MS = 1_000
@@ -218,7 +218,10 @@ export const shown = (costs: Costs): string =>
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')
 
-function printRun({ customers, invoices, statuses, lines, seconds, costs, workerMiB }: RunCosts, beside: Beside): void {
+export function printRun(
+  { customers, invoices, statuses, lines, seconds, costs, workerMiB }: RunCosts,
+  beside: Beside,
+): void {
   const { pieceMs, bytes, collections, minutes } = beside
   console.log(
     `${customers} customers, ${invoices} invoices (${statuses}) of ${lines.toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +

@@ -13,6 +13,8 @@ const FAST = {
 export const packJson = (json: string): string | null =>
   json.length < PACKED_FROM ? null : brotliCompressSync(json, FAST).toString('base64')
 
-/** The value whose JSON was packed into this text. Throws for any other text. */
-export const unpackJson = (packed: string): unknown =>
-  JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString())
+/** The JSON that was packed into this text. Throws for any other text. */
+export const unpackedJson = (packed: string): string => brotliDecompressSync(Buffer.from(packed, 'base64')).toString()
+
+/** Its value. */
+export const unpackJson = (packed: string): unknown => JSON.parse(unpackedJson(packed))

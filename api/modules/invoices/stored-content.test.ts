@@ -2,7 +2,14 @@ import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { exampleInputs, exampleInvoices, recurring } from '../billing/testing/example-inputs.ts'
 import type { InvoiceContent } from './schema.ts'
-import { contentOf, mayBePaidByWallets, storedContent, type TaxShares, withTaxShares } from './stored-content.ts'
+import {
+  contentOf,
+  isSameContent,
+  mayBePaidByWallets,
+  storedContent,
+  type TaxShares,
+  withTaxShares,
+} from './stored-content.ts'
 
 function contentWith(lines: number): InvoiceContent {
   const items = Array.from({ length: lines }, () => recurring('10'))
@@ -55,6 +62,62 @@ test('packed periods are unpacked when they are first read, and once', () => {
   const whole = contentOf(storedOf(contentWith(40)))
   expect(whole.periods).toBe(whole.periods)
   expect({ ...whole }.periods).toBe(whole.periods)
+})
+
+/** Members of each object in the opposite order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, reversed(member)]),
+  )
+}
+const doubled = ({ periods, ...content }: InvoiceContent): InvoiceContent => ({
+  ...content,
+  periods: [...periods, ...periods],
+})
+
+test.each<[string, (content: InvoiceContent) => InvoiceContent, boolean]>([
+  ['the same', content => content, true],
+  ['the same with members in another order', content => reversed(content) as InvoiceContent, true],
+  ['another note', others, false],
+  ['other periods', doubled, false],
+  [
+    'another digit of a line',
+    content => JSON.parse(JSON.stringify(content).replaceAll('"10.00"', '"20.00"')) as InvoiceContent,
+    false,
+  ],
+])('content that was computed is compared with what is stored: %s', (_name, change, isSame) => {
+  for (const lines of [1, 40]) {
+    const stored = storedOf(contentWith(lines))
+    const computed = () => change(asJson(contentWith(lines)))
+    const read = contentOf(stored)
+    expect(isSameContent(computed(), read)).toBe(isSame)
+    // Again, now that its periods may be known, and after they were read.
+    expect(isSameContent(computed(), read)).toBe(isSame)
+    expect(read).toEqual(contentOf(stored))
+    expect(isSameContent(computed(), read)).toBe(isSame)
+    const split = contentOf(storedOf({ ...read, periods: withTaxShares(read.periods, untaxed(read)) }))
+    expect(isSameContent(computed(), split)).toBe(false)
+  }
+})
+
+test('stored content that a run computed again is not unpacked, and is stored as it was', () => {
+  const computed = asJson(contentWith(40))
+  const read = contentOf(storedOf(computed))
+  expect(isSameContent(computed, read)).toBe(true)
+  expect(read.periods).toBe(computed.periods)
+  expect(storedOf(read)).toEqual(storedOf(contentWith(40)))
+  expect(storedOf(others(read)).periods).toBe(storedOf(contentWith(40)).periods)
+})
+
+test('content that is another is stored as it is', () => {
+  const read = contentOf(storedOf(contentWith(40)))
+  const other = doubled(contentWith(40))
+  expect(isSameContent(other, read)).toBe(false)
+  expect(contentOf(storedOf(other))).toEqual(asJson(other))
 })
 
 test('other shares of tax stand beside what is packed, and within what is not', () => {

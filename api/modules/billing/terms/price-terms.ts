@@ -77,8 +77,21 @@ export type PriceTerm = {
   readonly calendar: PriceCalendar | null
 }
 
-/** The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). */
-export function resolveTerms(inputs: BillingInputs): PriceTerm[] {
+const resolved = new WeakMap<BillingInputs, readonly PriceTerm[]>()
+
+/**
+ * The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). They are found once for the same
+ * object: a run asks for them to plan its invoices, and again to price them.
+ */
+export function resolveTerms(inputs: BillingInputs): readonly PriceTerm[] {
+  const known = resolved.get(inputs)
+  if (known) return known
+  const found = termsOfInputs(inputs)
+  resolved.set(inputs, found)
+  return found
+}
+
+function termsOfInputs(inputs: BillingInputs): PriceTerm[] {
   const shared = {
     inputs,
     names: conditionNamesOf(inputs.condition_names),

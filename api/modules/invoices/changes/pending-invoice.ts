@@ -13,6 +13,7 @@ import type { LineValues } from '../lines/table.ts'
 import { type ComputedInvoice, storedColumns } from '../producer.ts'
 import type { NewInvoice } from '../repository.ts'
 import { isPaid, paymentStatusOf } from '../settlement/settlement.ts'
+import { isSameContent } from '../stored-content.ts'
 import type { InvoiceColumns, InvoiceRow, InvoiceStatus } from '../table.ts'
 import { MissingTaxAnswer, type NeededAnswer } from '../tax/answers/missing-answer.ts'
 
@@ -92,7 +93,7 @@ function differing({ content, ...values }: Partial<NewInvoice>, row: InvoiceRow)
   const current: Partial<Record<string, unknown>> = row
   const others = Object.entries(values).filter(([name, value]) => !isDeepStrictEqual(value, current[name]))
   if (content === undefined) return others
-  const isAnother = others.some(([name]) => name === 'amount_excluding_tax') || !isDeepStrictEqual(content, row.content)
+  const isAnother = others.some(([name]) => name === 'amount_excluding_tax') || !isSameContent(content, row.content)
   return isAnother ? [...others, ['content', content]] : others
 }
 
@@ -130,7 +131,10 @@ export function finalized(pending: PendingInvoice, now: Instant, computed: Compu
   if (fault !== null)
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)
-  const owed = { ...pending.row, ...storedColumns(computed) }
+  const columns = storedColumns(computed)
+  // What was counted before is stored already, and its notices need not be compared with it.
+  const isStored = isSameContent(columns.content, pending.row.content)
+  const owed = { ...pending.row, ...columns, ...(isStored ? { content: pending.row.content } : {}) }
   const next: InvoiceRow = {
     ...owed,
     status: 'FINAL',
