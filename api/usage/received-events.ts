@@ -2,7 +2,7 @@
 import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, type Interval, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
-import { type EventKey, RECORD_COLUMNS, type RecordRow, recordOf } from './stored-events.ts'
+import { type EventKey, RECORD_COLUMNS, RECORD_TIMES, type RecordRow, recordOf } from './stored-events.ts'
 import { instantSql, tenantFilter } from './usage-sql.ts'
 
 /** Repeats that reached the log, by the minute in which they were received; none for a minute without. */
@@ -37,6 +37,7 @@ export async function receivedEvents(
      ORDER BY received_at DESC LIMIT ${filter.bind(limit, 'UInt32')} SETTINGS do_not_merge_across_partitions_select_final = 1, use_skip_indexes_if_final = 1,
        ignore_data_skipping_indices = 'by_deleted'`,
     filter.params,
+    RECORD_TIMES,
   )
   return rows.map(recordOf)
 }

@@ -2,10 +2,13 @@
 import { Readable } from 'node:stream'
 import { ClickHouseError, ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
 import { createUnlessHung } from '../process/unless-hung.ts'
-import { openReadConnection, type ReadQuery } from './read-connection.ts'
+import { type CountedRows, openReadConnection, type ReadQuery } from './read-connection.ts'
 
-/** The client of one database, and a short way for questions: see `selectRows`. */
-export type ClickHouseClient = Client & { select(question: ReadQuery): Promise<unknown[]> }
+/** The client of one database, and a short way for questions: see `selectRows` and `selectCounted`. */
+export type ClickHouseClient = Client & {
+  select(question: ReadQuery): Promise<unknown[]>
+  selectCounted(question: ReadQuery): Promise<CountedRows>
+}
 
 const REQUEST_TIMEOUT_MS = 120_000
 const CONNECTIONS_MAX = 8
@@ -55,15 +58,16 @@ export function createClickHouse(
   // A server that hangs is noticed long before the request's own limit.
   const guard = createUnlessHung('ClickHouse', signal => pingAt(url, signal))
   const close = client.close.bind(client)
-  return Object.assign(client, {
-    select: async (question: ReadQuery) => {
+  const asking =
+    <T>(ask: (question: ReadQuery, signal: AbortSignal) => Promise<T>) =>
+    async (question: ReadQuery): Promise<T> => {
       const abort = new AbortController()
-      const rows = connection.select(
-        { ...question, settings: { ...READING, ...bounds, ...question.settings } },
-        abort.signal,
-      )
-      return await guard.answerOf(rows, reason => abort.abort(reason))
-    },
+      const answer = ask({ ...question, settings: { ...READING, ...bounds, ...question.settings } }, abort.signal)
+      return await guard.answerOf(answer, reason => abort.abort(reason))
+    }
+  return Object.assign(client, {
+    select: asking(connection.select),
+    selectCounted: asking(connection.selectCounted),
     close: async () => {
       await Promise.all([connection.close(), close()])
     },
@@ -117,4 +121,15 @@ export async function selectRows<Row extends readonly unknown[]>(
   settings: Record<string, string> = {},
 ): Promise<Row[]> {
   return (await client.select({ sql: query, params, settings })) as Row[]
+}
+
+/** As selectRows, with how many rows there would be without the LIMIT that the query ends with; it reads all of them to know. */
+export async function selectCounted<Row extends readonly unknown[]>(
+  client: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown>,
+  settings: Record<string, string>,
+): Promise<{ readonly rows: Row[]; readonly total: number }> {
+  const { rows, total } = await client.selectCounted({ sql: query, params, settings })
+  return { rows: rows as Row[], total }
 }

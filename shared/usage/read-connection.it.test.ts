@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClickHouse, type TestClickHouse } from '../testing/clickhouse.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
-import { type ClickHouseClient, createClickHouse, selectRows } from './clickhouse.ts'
+import { type ClickHouseClient, createClickHouse, selectCounted, selectRows } from './clickhouse.ts'
 import { paramText } from './read-connection.ts'
 
 let clickhouse: TestClickHouse
@@ -50,6 +50,18 @@ test('bound texts, numbers and lists come back as they were sent, as the client 
     { numRuns: 60 },
   )
   expect(() => paramText({ a: 1 })).toThrow(TypeError)
+})
+
+test('what is counted says how many rows there are without the limit, also beyond their end, and as select has them', async () => {
+  const sql =
+    "SELECT number, 'a\\nb' FROM (SELECT number FROM numbers({n:UInt32})) ORDER BY number DESC LIMIT 2 OFFSET {o:UInt32}"
+  const counted = (n: number, o: number) => selectCounted(client, sql, { n, o }, {})
+  expect(await counted(70_000, 0)).toEqual({ rows: await selectRows(client, sql, { n: 70_000, o: 0 }), total: 70_000 })
+  expect(await counted(3, 2)).toEqual({ rows: [['0', 'a\nb']], total: 3 })
+  expect(await counted(3, 9)).toEqual({ rows: [], total: 3 })
+  expect(await counted(0, 0)).toEqual({ rows: [], total: 0 })
+  await expect(selectCounted(client, 'SELECT 1', {}, {})).rejects.toThrow('has a LIMIT')
+  await expect(selectCounted(client, 'SELECT nothing LIMIT 1', {}, {})).rejects.toThrow(ClickHouseError)
 })
 
 test('rows are arrays in order, none is none, and exact numbers are texts', async () => {

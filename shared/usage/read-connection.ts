@@ -6,6 +6,8 @@ import { errors, Pool } from 'undici'
 export type ReadConnection = {
   /** The rows of a query as arrays, in the order of its columns. Throws ClickHouseError when ClickHouse refuses it. */
   select(query: ReadQuery, signal: AbortSignal): Promise<unknown[]>
+  /** As select, with how many rows there would be without the LIMIT of the query, which reads all of them to know. */
+  selectCounted(query: ReadQuery, signal: AbortSignal): Promise<CountedRows>
   close(): Promise<void>
 }
 export type ReadQuery = {
@@ -13,6 +15,8 @@ export type ReadQuery = {
   readonly params: Readonly<Record<string, unknown>>
   readonly settings: Readonly<Record<string, string | number>>
 }
+
+export type CountedRows = { readonly rows: unknown[]; readonly total: number }
 
 /**
  * An answer is read whole, so it is never paused: in undici 7 an end of the connection during a pause throws outside of the request
@@ -36,6 +40,18 @@ const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '\
 /** Lines of JSONCompactEachRow: an array each, and no line end within one. */
 const rowsOf = (text: string): unknown[] => JSON.parse(`[${text.trimEnd().replaceAll('\n', ',')}]`) as unknown[]
 
+const COUNTED = { exact_rows_before_limit: 1, output_format_write_statistics: 0 } as const
+
+/** Of JSONCompact, the form that says how many rows there were before the limit. */
+function countedOf(text: string): CountedRows {
+  const { data, rows_before_limit_at_least: total } = JSON.parse(text) as {
+    data: unknown[]
+    rows_before_limit_at_least?: number | string
+  }
+  if (total === undefined) throw new TypeError('a query that is counted has a LIMIT')
+  return { rows: data, total: Number(total) }
+}
+
 /** A socket that the server closed while the question was on its way; a question may be asked again. */
 const wasClosed = (error: unknown): boolean => error instanceof errors.SocketError
 
@@ -54,8 +70,8 @@ export function openReadConnection(
     'content-type': 'text/plain',
     'user-agent': 'millrace',
   }
-  const ask = async ({ sql, params, settings }: ReadQuery, signal: AbortSignal): Promise<unknown[]> => {
-    const address = new URLSearchParams({ database, default_format: 'JSONCompactEachRow' })
+  const ask = async (format: string, { sql, params, settings }: ReadQuery, signal: AbortSignal): Promise<string> => {
+    const address = new URLSearchParams({ database, default_format: format })
     for (const [name, value] of Object.entries(settings)) address.append(name, String(value))
     for (const [name, value] of Object.entries(params)) address.append(`param_${name}`, paramText(value))
     const answer = await pool.request({
@@ -67,22 +83,26 @@ export function openReadConnection(
       highWaterMark: UNPAUSED,
     })
     const text = await answer.body.text()
-    if (answer.statusCode === 200) return rowsOf(text)
+    if (answer.statusCode === 200) return text
     throw parseError(text)
   }
+  const askTwice = async (format: string, question: ReadQuery, signal: AbortSignal): Promise<string> => {
+    try {
+      return await ask(format, question, signal).catch(error => {
+        if (wasClosed(error) && !signal.aborted) return ask(format, question, signal)
+        throw error
+      })
+    } catch (cause) {
+      // By the name that a lost connection has elsewhere.
+      if (wasClosed(cause)) throw Object.assign(new Error('the connection was lost', { cause }), { code: 'ECONNRESET' })
+      throw cause
+    }
+  }
   return {
-    select: async (question, signal) => {
-      try {
-        return await ask(question, signal).catch(error => {
-          if (wasClosed(error) && !signal.aborted) return ask(question, signal)
-          throw error
-        })
-      } catch (cause) {
-        // By the name that a lost connection has elsewhere.
-        if (wasClosed(cause))
-          throw Object.assign(new Error('the connection was lost', { cause }), { code: 'ECONNRESET' })
-        throw cause
-      }
+    select: async (question, signal) => rowsOf(await askTwice('JSONCompactEachRow', question, signal)),
+    selectCounted: async (question, signal) => {
+      const counted = { ...question, settings: { ...question.settings, ...COUNTED } }
+      return countedOf(await askTwice('JSONCompact', counted, signal))
     },
     close: () => pool.destroy(),
   }

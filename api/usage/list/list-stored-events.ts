@@ -19,7 +19,7 @@ import {
   SETTINGS,
   WITH_INDEXES,
 } from './read-records.ts'
-import { createShortLists, WHOLE_MAX } from './short-lists.ts'
+import { createShortLists } from './short-lists.ts'
 import { type EventFilter, isSparse, sourcesOf } from './sources.ts'
 
 /** A list reaches this many of the newest events. Use a narrower filter to find older ones. */
@@ -46,13 +46,8 @@ type StoredPage = { readonly events: StoredEvent[]; readonly ended: boolean; rea
 /** A page of the records that match, newest first. */
 export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant, page: Page): Promise<StoredPage> {
   const { filter, now, limit, offset } = page
-  if (filter.customerKeys !== undefined && short.has(tenant, filter)) {
-    const whole = await readCounted(client, tenant, { filter, limit, offset })
-    if (whole && whole.total <= WHOLE_MAX) {
-      short.note(tenant, filter, whole.total)
-      return { ...whole, ended: offset + whole.events.length >= whole.total }
-    }
-  }
+  const counted = await readShort(client, tenant, { filter, limit, offset })
+  if (counted) return { ...counted, ended: offset + limit >= counted.total }
   const end = Math.min(filter.before ?? Number.POSITIVE_INFINITY, now)
   const { found, whole, total } = await nearest(client, tenant, {
     filter,
@@ -66,6 +61,27 @@ export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant,
   })
   if (total !== null) short.note(tenant, filter, total)
   return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0), total }
+}
+
+/** A page of a customer's list that was short lately, with how many match; null for others. */
+async function readShort(
+  client: ClickHouseClient,
+  tenant: Tenant,
+  page: Omit<Page, 'now'>,
+): Promise<{ readonly events: StoredEvent[]; readonly total: number } | null> {
+  const { filter } = page
+  // A reference is looked up in two tables.
+  if (filter.customerKeys === undefined || filter.reference !== undefined || !short.has(tenant, filter)) return null
+  try {
+    const counted = await readCounted(client, tenant, page)
+    const total = Math.min(counted.total, LIST_DEPTH)
+    short.note(tenant, filter, total)
+    return { ...counted, total }
+  } catch (error) {
+    if (!isTooManyRows(error)) throw error
+    short.note(tenant, filter, LIST_DEPTH)
+    return null
+  }
 }
 
 /**

@@ -1,10 +1,9 @@
 // Statements over the tables of records: which records, or where they stand, in a list's order.
 import type { Tenant } from '../../../shared/tenant.ts'
-import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, selectCounted, selectRows } from '../../../shared/usage/clickhouse.ts'
 import { type Beyond, beyondSql, NEWEST_FIRST, OLDEST_FIRST } from '../event-cursor.ts'
-import { FEW_ROWS, RECORD_COLUMNS, type RecordRow, recordOf, type StoredEvent } from '../stored-events.ts'
+import { FEW_ROWS, RECORD_COLUMNS, RECORD_TIMES, type RecordRow, recordOf, type StoredEvent } from '../stored-events.ts'
 import { tenantFilter, type UsageFilter } from '../usage-sql.ts'
-import { WHOLE_MAX } from './short-lists.ts'
 import { type EventFilter, isSparse, type Source, sourcesOf } from './sources.ts'
 
 /** From here on the rows of a page are read whole only once it is known which they are; the engine does so by itself up to 10,000. */
@@ -13,6 +12,8 @@ const DEEP = 10_000
 const EXECUTION_SECONDS_MAX = 20
 /** A time is read only when it was thought to hold few; when it holds more rows than this, it is not read. */
 const ROWS_OF_A_TIME_MAX = 300_000
+/** As many as a list that was short can have, with what lies beside it in each part of the table; when there are more, it is short no longer. */
+const ROWS_OF_A_COUNT_MAX = 100_000
 
 /** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */
 export const SETTINGS = `SETTINGS do_not_merge_across_partitions_select_final = 1, max_execution_time = ${EXECUTION_SECONDS_MAX}`
@@ -34,23 +35,36 @@ export type Reading = {
 }
 
 export async function readRecords(client: ClickHouseClient, tenant: Tenant, page: Reading): Promise<StoredEvent[]> {
-  return (await readRows<RecordRow>(client, tenant, { page, shown: RECORD_COLUMNS })).map(recordOf)
+  const { sql, params } = recordsSql(tenant, page)
+  const { extent, limit, offset } = page
+  const settings = extent === 'ALL' ? WITH_INDEXES : WITHOUT_INDEXES
+  const bound = extent === 'TIME' ? `, max_rows_to_read = ${ROWS_OF_A_TIME_MAX}` : ''
+  const lazy = limit + offset > DEEP ? `, query_plan_max_limit_for_lazy_materialization = ${limit + offset}` : ''
+  const threads = extent === 'ALL' ? {} : FEW_ROWS
+  const rows = await selectRows<RecordRow>(client, `${sql} ${settings}${bound}${lazy}`, params, {
+    ...threads,
+    ...RECORD_TIMES,
+  })
+  return rows.map(recordOf)
 }
 
-/** As readRecords, of all of the time, with how many match, up to one more than WHOLE_MAX; null when there is none. */
+/**
+ * As readRecords, of all of the time, with how many match: all rows are read by what orders them, and those of the page whole. Of one
+ * table, and refused where it would read more than ROWS_OF_A_COUNT_MAX.
+ */
 export async function readCounted(
   client: ClickHouseClient,
   tenant: Tenant,
   page: Omit<Reading, 'extent'>,
-): Promise<{ events: StoredEvent[]; total: number } | null> {
-  const shown = `${RECORD_COLUMNS}, total`
-  const of = { page: { ...page, extent: 'ALL' as const }, shown, counted: true as const }
-  const rows = await readRows<[...RecordRow, string]>(client, tenant, of)
-  const [first] = rows
-  if (!first) return null
-  return { events: rows.map(row => recordOf(row.slice(0, TOTAL_AT) as RecordRow)), total: Number(first[TOTAL_AT]) }
+): Promise<{ readonly events: StoredEvent[]; readonly total: number }> {
+  const { sql, params } = recordsSql(tenant, { ...page, extent: 'ALL' })
+  const bound = `max_rows_to_read = ${ROWS_OF_A_COUNT_MAX}`
+  const { rows, total } = await selectCounted<RecordRow>(client, `${sql} ${WITH_INDEXES}, ${bound}`, params, {
+    ...FEW_ROWS,
+    ...RECORD_TIMES,
+  })
+  return { events: rows.map(recordOf), total }
 }
-const TOTAL_AT = 8
 
 /** Whether as many rows as `reach` may match; where fewer do, all of them were looked at. */
 export async function reaches(
@@ -118,16 +132,8 @@ function withinReach(source: Source, sparse: boolean, near: Near): string {
   return ` AND timestamp ${bound} (SELECT ${last}(timestamp) FROM ${rows})`
 }
 
-async function readRows<Row extends readonly unknown[]>(
-  client: ClickHouseClient,
-  tenant: Tenant,
-  of: {
-    readonly page: Reading
-    readonly shown: string
-    readonly counted?: true
-  },
-): Promise<Row[]> {
-  const { page, shown, counted } = of
+/** The statement that reads a page, without its settings. */
+function recordsSql(tenant: Tenant, page: Reading): { readonly sql: string; readonly params: Record<string, unknown> } {
   const { extent, limit, offset, beyond } = page
   const filter = tenantFilter(tenant)
   const side = beyond?.side ?? 'OLDER'
@@ -147,18 +153,10 @@ async function readRows<Row extends readonly unknown[]>(
     const { table, extras, where } = source
     return `SELECT id_hash, customer_key, meter_reference, timestamp, received_at, ${extras} FROM ${table} FINAL WHERE ${where}${further}${near} ORDER BY ${order}`
   })
-  const [only = ''] = sources
-  const all = counted
-    ? `SELECT *, count() OVER () AS total FROM (${only} LIMIT ${WHOLE_MAX + 1}) ORDER BY ${order}`
-    : only
   const sql =
     sources.length === 1
-      ? `SELECT ${shown} FROM (${all} ${limits})`
-      : `SELECT ${shown} FROM (${sources.map(each => `(${each} LIMIT ${most})`).join(' UNION ALL ')})
+      ? `${sources.join('')} ${limits}`
+      : `SELECT ${RECORD_COLUMNS} FROM (${sources.map(each => `(${each} LIMIT ${most})`).join(' UNION ALL ')})
          ORDER BY ${order} ${limits}`
-  const settings = extent === 'ALL' ? WITH_INDEXES : WITHOUT_INDEXES
-  const bound = extent === 'TIME' ? `, max_rows_to_read = ${ROWS_OF_A_TIME_MAX}` : ''
-  const lazy = limit + offset > DEEP ? `, query_plan_max_limit_for_lazy_materialization = ${limit + offset}` : ''
-  const threads = extent === 'ALL' && !counted ? {} : FEW_ROWS
-  return await selectRows<Row>(client, `${sql} ${settings}${bound}${lazy}`, filter.params, threads)
+  return { sql, params: filter.params }
 }

@@ -4,7 +4,7 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import type { EventFilter } from './sources.ts'
 
 /** A list of so many is read whole: of 6,000 that costs less than to read a page of it and to count it. */
-export const WHOLE_MAX = 8_000
+const WHOLE_MAX = 8_000
 const ENTRIES_MAX = 10_000
 
 export type ShortLists = {

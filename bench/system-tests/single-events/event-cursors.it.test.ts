@@ -79,6 +79,16 @@ test('lists of everything, which are read by time, say what the events themselve
   )
 })
 
+test('a list of a customer and a reference says the same each time', async () => {
+  const of = { customerKey: 'twice-customer', timestampMs: ms('2026-03-12T00:00:00Z'), reference: 'twice' }
+  await rig.send(of, of, of)
+  for (const page of [1, 1, 2, 3]) {
+    const answer = await rig.list(`limit=1&page=${page}&customer_id=twice-customer&reference=twice`)
+    expect(answer).toMatchObject({ total_number_of_pages: 3, has_more: page < 3 })
+    expect(answer['data'][0]['processed_details'].type).toBe(page === 1 ? 'NOT_MATCHED' : 'DUPLICATE')
+  }
+})
+
 test('pages far from the beginning hold what cursors come to', async () => {
   const of = { ...rig.tenant.tenant, customerKey: 'deep-customer', meterReference: 'deep-meter' }
   // Some share a time.

@@ -167,6 +167,42 @@ test('a record whose versions alone are more than a page does not end its list',
   expect(page.events.map(nameOfStored)).toEqual(some.slice(0, 20).map(nameOf))
 })
 
+test('a list that was short is one that is long when it has grown', async () => {
+  const grown: Tenant = { platformId: 'plat_grown', environment: 'LIVE' }
+  const add = (from: number, rows: number): Promise<unknown> =>
+    client.command({
+      query: `INSERT INTO usage_records_by_customer
+          (platform_id, environment, customer_key, timestamp, id_hash, repeat, meter_reference, received_at, content, version, deleted)
+        SELECT 'plat_grown', 'LIVE', 'c1', fromUnixTimestamp64Milli(${NOW} - (number + ${from}) * 1000, 'UTC') AS at,
+          leftPad(toString(number + ${from}), 32, '0'), 0, 'm', at, '["","",[],[],[],{},0,"1",1,0]', 1, 0 FROM numbers(${rows})`,
+    })
+  const filter = { customerKeys: ['c1', 'unknown'] }
+  const page = async (offset: number) => {
+    const { events, total } = await listStoredEvents(client, grown, { filter, now: NOW, limit: 50, offset })
+    expect(events.map(({ idHash }) => Number(idHash))).toEqual(Array.from({ length: 50 }, (_, at) => offset + at))
+    return total
+  }
+  let known = 0
+  // Short; longer than one that is read whole; longer than what may be read of one; longer than a list reaches.
+  for (const rows of [100, 9_000, 41_000, 200_000]) {
+    // The second time the same rows are other versions of the same events.
+    for (const _turn of ['added', 'added again']) await add(known, rows)
+    known += rows
+    const most = Math.min(known, 50_000)
+    for (const _turn of ['first', 'second'])
+      for (const offset of [0, 50]) expect([null, most]).toContain(await page(offset))
+    expect(await countStoredEvents(client, grown, filter)).toBe(most)
+    for (const offset of [0, 50]) expect([null, most]).toContain(await page(offset))
+  }
+  // As short as it was, from here on.
+  const recent = { ...filter, from: instantOf(NOW - 99_000) }
+  expect(await countStoredEvents(client, grown, recent)).toBe(100)
+  expect(await page(0)).toBe(null)
+  expect(await listStoredEvents(client, grown, { filter: recent, now: NOW, limit: 7, offset: 95 })).toMatchObject({
+    events: { length: 5 },
+  })
+}, 60_000)
+
 test('of a meter that few events name, all are found however many others lie among them, and only those of the tenant', async () => {
   await client.command({
     query: `INSERT INTO usage_records_by_time
