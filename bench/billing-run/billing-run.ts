@@ -175,7 +175,7 @@ export async function oneRun(
     customers,
     invoices,
     statuses: rows.map(row => `${row.invoices} ${row.status}`).join(', '),
-    lines: sumOf(closed, 'lines') / sumOf(closed, 'invoices'),
+    lines: closed.length === 0 ? 0 : sumOf(closed, 'lines') / sumOf(closed, 'invoices'),
     seconds,
     costs: count(invoices),
     workerMiB: peakMemoryMiB(worker.pid),
