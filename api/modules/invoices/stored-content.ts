@@ -88,7 +88,7 @@ export function contentOf(value: unknown): InvoiceContent {
       others: content,
       text: periods,
       isRead: () => known !== undefined,
-      are: same => {
+      use: same => {
         storedAs.set(same, { periods })
         known = same
       },
@@ -102,11 +102,11 @@ type Packed = {
   readonly others: object
   readonly text: string
   isRead(): boolean
-  /** Says which periods they are, so that they need not be unpacked. */
-  are(periods: Periods): void
+  /** Uses these periods, which are equal, instead of unpacking the text. */
+  use(periods: Periods): void
 }
 
-/** What was read whose periods are packed. */
+/** Stored content whose periods are packed, by the content as it was read. */
 const packed = new WeakMap<object, Packed>()
 
 /** The JSON of periods that were compared, until they are stored. */
@@ -114,8 +114,8 @@ const compared = new WeakMap<Periods, string>()
 const jsonOf = (periods: Periods): string => compared.get(periods) ?? JSON.stringify(periods)
 
 /**
- * Whether content that was computed is what is stored. Packed periods are compared as JSON, in which equal ones are mostly the same text:
- * that is a fraction of what it takes to unpack and compare their values.
+ * Whether computed content equals stored content. Packed periods are compared as JSON text, since equal ones nearly always have the same
+ * text. To compare their values costs several times as much.
  */
 export function isSameContent(content: InvoiceContent, stored: InvoiceContent): boolean {
   const known = packed.get(stored)
@@ -124,7 +124,7 @@ export function isSameContent(content: InvoiceContent, stored: InvoiceContent): 
   if (!isDeepStrictEqual(others, known.others)) return false
   const json = JSON.stringify(periods)
   const was = unpackedJson(known.text)
-  if (json === was) known.are(periods)
+  if (json === was) known.use(periods)
   else compared.set(periods, json)
   // The same members in another order are as long.
   return json === was || (json.length === was.length && isDeepStrictEqual(periods, stored.periods))

@@ -12,7 +12,7 @@ const DEEP = 10_000
 const EXECUTION_SECONDS_MAX = 20
 /** A time is read only when it was thought to hold few; when it holds more rows than this, it is not read. */
 const ROWS_OF_A_TIME_MAX = 300_000
-/** As many as a list that was short can have, with what lies beside it in each part of the table; when there are more, it is short no longer. */
+/** A count reads at most this many rows: enough for a short list and for its neighbours in the table. A list that needs more is not short. */
 const ROWS_OF_A_COUNT_MAX = 100_000
 
 /** The tables' keys hold the time and the id, so both may be filtered on before versions of a row are put together. */

@@ -1,9 +1,9 @@
-// Which lists were short when they were counted last: those are read whole, and counted in the same statement as their page. Where the
-// memory is wrong, a list asks once more; its answer is the same.
+// Which lists were short when they were counted last: one statement reads a page of them and counts them. A list that has grown
+// since takes a second statement; its answer is the same.
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { EventFilter } from './sources.ts'
 
-/** A list of so many is read whole: of 6,000 that costs less than to read a page of it and to count it. */
+/** The entries of a short list at most: with 6,000, one statement costs less than one for the page and one for the count. */
 const WHOLE_MAX = 8_000
 const ENTRIES_MAX = 10_000
 

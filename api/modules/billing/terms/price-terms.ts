@@ -77,12 +77,10 @@ export type PriceTerm = {
   readonly calendar: PriceCalendar | null
 }
 
+/** A run needs the prices twice: to plan its invoices and to price them. */
 const resolved = new WeakMap<BillingInputs, readonly PriceTerm[]>()
 
-/**
- * The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). They are found once for the same
- * object: a run asks for them to plan its invoices, and again to price them.
- */
+/** The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). The inputs must not change. */
 export function resolveTerms(inputs: BillingInputs): readonly PriceTerm[] {
   const known = resolved.get(inputs)
   if (known) return known

@@ -132,7 +132,7 @@ export function finalized(pending: PendingInvoice, now: Instant, computed: Compu
     throw new AppError('INVALID_OPERATION', `The invoice cannot become FINAL: ${fault}`, { field: 'status' })
   const at = formatInstant(now)
   const columns = storedColumns(computed)
-  // What was counted before is stored already, and its notices need not be compared with it.
+  // Equal content keeps what is stored: it is not written again, and notices have nothing to compare.
   const isStored = isSameContent(columns.content, pending.row.content)
   const owed = { ...pending.row, ...columns, ...(isStored ? { content: pending.row.content } : {}) }
   const next: InvoiceRow = {
