@@ -176,7 +176,10 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
     stop.signal,
   )
   const backlog = () => partitions.working().some(({ reader }) => reader.full())
-  const roller = runRoller({ client, dirty, clock, logger, onRolled: metrics.rolled, backlog }, stop.signal)
+  const roller = runRoller(
+    { client, dirty, clock, logger, onRolled: metrics.rolled, onRefused: metrics.rollRefused, backlog },
+    stop.signal,
+  )
   const watch = watchLag({ jsm, clock, logger, metrics, partitions, count: deps.partitions, dirty }, stop.signal)
   return [leases, rounds, roller, watch]
 }

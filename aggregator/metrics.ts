@@ -6,6 +6,7 @@ export type Metrics = {
   stored(counts: Counts, durationSeconds: number): void
   retried(): void
   rolled(buckets: number): void
+  rollRefused(buckets: number): void
   /** What there is to say of a partition this aggregator works. */
   held(partition: number, state: PartitionState): void
   /** Another aggregator works the partition, and reports it. */
@@ -51,6 +52,11 @@ export function createMetrics(registry: Registry, partitions: number): Metrics {
     help: 'Buckets recomputed from raw rows.',
     registers,
   })
+  const refusedTotal = new Counter({
+    name: 'millrace_aggregator_buckets_refused_total',
+    help: 'Buckets that ClickHouse refused to recompute, each time it did. Queries read their raw rows.',
+    registers,
+  })
   const partition = partitionGauges(registers)
   const dirty = new Gauge({
     name: 'millrace_aggregator_dirty_buckets',
@@ -64,6 +70,7 @@ export function createMetrics(registry: Registry, partitions: number): Metrics {
     },
     retried: () => retries.inc(),
     rolled: buckets => rolledTotal.inc(buckets),
+    rollRefused: buckets => refusedTotal.inc(buckets),
     ...partition,
     dirtyBuckets: count => dirty.set(count),
   }

@@ -18,7 +18,7 @@ import {
 
 const SECONDS_PER_DAY = 86_400
 /** A statement holds the combinations of all hours of its days in memory; each hour may have 10,000. */
-const DAYS_PER_STATEMENT = 64
+export const DAYS_PER_STATEMENT = 64
 
 const hoursOf = (group: readonly Bucket[]): string =>
   `grain = 'HOUR' AND ${amongBuckets(group, { start: 'toStartOfDay(start)', time: 'start', seconds: SECONDS_PER_DAY })}`

@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Clock } from '../../shared/time.ts'
-import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, isOfStatement } from '../../shared/usage/clickhouse.ts'
 import type { Bucket } from '../outcome.ts'
 import { createDirtyBuckets, type DirtyBuckets } from './dirty-buckets.ts'
+import { type ApartRoller, createApartRoller } from './roll-apart.ts'
 import { findStaleBuckets, rollBuckets } from './roll-buckets.ts'
-import { dayOf, findStaleDays, rollDays } from './roll-days.ts'
+import { DAYS_PER_STATEMENT, dayOf, findStaleDays, rollDays } from './roll-days.ts'
+import { BUCKETS_PER_STATEMENT, groupsOf } from './rollup-sql.ts'
 
 export type RollerDeps = {
   readonly client: ClickHouseClient
@@ -14,6 +16,8 @@ export type RollerDeps = {
   readonly clock: Clock
   readonly logger: Logger
   readonly onRolled: (buckets: number) => void
+  /** Buckets that ClickHouse refused to recompute, each in a statement of its own. */
+  readonly onRefused: (buckets: number) => void
   /** Whether accepted events wait to be stored. */
   readonly backlog: () => boolean
 }
@@ -36,6 +40,8 @@ const TURN_MS = 1_000
 export const BUCKETS_PER_TURN = 1_024
 const SCAN_MAX = 20_000
 const RETRY_MS = 5_000
+/** A bucket that was refused by itself is tried again this seldom. */
+const REFUSED_REST_MS = 5 * 60_000
 /** Turns given up to a backlog before one is taken all the same, so that a lasting backlog cannot starve the roll-ups. */
 const YIELDS_MAX = 30
 
@@ -46,7 +52,8 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
     quietMs: QUIET_MS,
     openQuietMs: OPEN_QUIET_MS,
     scan: findStaleBuckets,
-    roll: buckets => rollHours(deps, days.dirty, buckets),
+    most: BUCKETS_PER_STATEMENT,
+    roller: createApartRoller(group => rollHours(deps, days.dirty, group), isOfStatement),
     // What an earlier process left behind is found by a scan, and so is what did not fit in memory.
     scanNeeded: true,
   }
@@ -55,7 +62,8 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
     quietMs: DAY_QUIET_MS,
     openQuietMs: DAY_QUIET_MS,
     scan: findStaleDays,
-    roll: async buckets => void (await rollDays(deps.client, buckets)),
+    most: DAYS_PER_STATEMENT,
+    roller: createApartRoller(async group => void (await rollDays(deps.client, group)), isOfStatement),
     scanNeeded: true,
   }
   let yields = 0
@@ -78,29 +86,44 @@ type Grain = {
   /** The same, of what starts less than an hour ago. */
   readonly openQuietMs: number
   readonly scan: (client: ClickHouseClient, limit: number) => Promise<Bucket[]>
-  readonly roll: (buckets: readonly Bucket[]) => Promise<void>
+  /** Buckets of one statement. */
+  readonly most: number
+  readonly roller: ApartRoller
   scanNeeded: boolean
 }
 
-/** Recomputes what is quiet; false when it could not. */
-async function turn({ client, clock, logger }: RollerDeps, grain: Grain): Promise<boolean> {
-  const { dirty } = grain
+/** Recomputes what is quiet; false when some of it could not be. */
+async function turn(deps: RollerDeps, grain: Grain): Promise<boolean> {
+  const { client, clock, logger } = deps
+  const { dirty, roller } = grain
   const now = clock.now()
-  let quiet: Bucket[] = []
   try {
     if (grain.scanNeeded) {
       dirty.add(await grain.scan(client, SCAN_MAX), now)
       grain.scanNeeded = false
     }
-    quiet = dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN, { fromMs: now - HOUR_MS, quietMs: grain.openQuietMs })
-    if (quiet.length > 0) await grain.roll(quiet)
-    if (dirty.count() === 0 && dirty.takeOverflow()) grain.scanNeeded = true
-    return true
   } catch (error) {
-    dirty.add(quiet, now)
-    logger.warn({ err: error, buckets: quiet.length }, 'roll-ups could not be recomputed; trying again')
+    logger.warn({ err: error }, 'what has to be rolled up could not be read; trying again')
     return false
   }
+  const open = { fromMs: now - HOUR_MS, quietMs: grain.openQuietMs }
+  const quiet = roller.isFull() ? [] : dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN, open)
+  const { refused, errors } = await roller.roll(groupsOf(quiet, grain.most))
+  const [error] = errors
+  if (error !== undefined)
+    logger.warn({ err: error, failed: errors.length }, 'roll-ups could not be recomputed; trying again')
+  dirty.add(refused, now)
+  for (const bucket of refused) {
+    dirty.rest(bucket, now + REFUSED_REST_MS)
+    const { platformId, environment, meterReference, hour } = bucket
+    logger.warn(
+      { platformId, environment, meterReference, hour },
+      'the roll-up of a bucket was refused; it is read from raw rows',
+    )
+  }
+  if (refused.length > 0) deps.onRefused(refused.length)
+  if (dirty.count() === 0 && dirty.takeOverflow()) grain.scanNeeded = true
+  return errors.length === 0
 }
 
 async function rollHours(deps: RollerDeps, days: DirtyBuckets, buckets: readonly Bucket[]): Promise<void> {

@@ -8,7 +8,8 @@ export const COMBINATIONS_MAX = 10_000
 
 /** Of the names in a statement, which stand in its text; a statement of more than 256 KiB is refused. */
 const NAME_BYTES_MAX = 64 * 1024
-const BUCKETS_PER_STATEMENT = 512
+/** Of hours. */
+export const BUCKETS_PER_STATEMENT = 512
 
 /** Whether a row is of the tenant that `tenantOf` gives. */
 const TENANT = 'platform_id = {platform_id:String} AND environment = {environment:String}'

@@ -1,5 +1,6 @@
 // The running roller: hours once they are quiet, days once their hours are, and what it finds at its start.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ClickHouseError } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDirtyBuckets } from '../../aggregator/rollups/dirty-buckets.ts'
 import { runRoller } from '../../aggregator/rollups/roller.ts'
@@ -47,7 +48,10 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
   let now = MONTH.start + 3 * DAY
   const stop = new AbortController()
   const deps = { client, dirty: createDirtyBuckets(), clock: { now: () => instantOf(now) }, logger: silentLogger }
-  const roller = runRoller({ ...deps, onRolled: () => undefined, backlog: () => false }, stop.signal)
+  const roller = runRoller(
+    { ...deps, onRolled: () => undefined, onRefused: () => undefined, backlog: () => false },
+    stop.signal,
+  )
   try {
     // What the start found counts as touched at that moment.
     while (deps.dirty.count() === 0) await sleep(50)
@@ -84,5 +88,64 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
       })
     expect(shown(rolled), name).toEqual(shown(raw))
     expect(shown(raw).flat().length, name).toBeGreaterThan(0)
+  }
+})
+
+/** The client, which refuses to write roll-ups of one customer while `isRefused` says so. */
+function refusing(customer: string, isRefused: () => boolean): ClickHouseClient {
+  const name = Buffer.from(customer).toString('hex')
+  return new Proxy(client, {
+    get(target, member, receiver) {
+      if (member !== 'command') return Reflect.get(target, member, receiver)
+      return async (statement: Parameters<ClickHouseClient['command']>[0]) => {
+        if (isRefused() && statement.query.includes(name))
+          throw new ClickHouseError({ message: 'too much for the memory', code: '241', type: 'MEMORY_LIMIT_EXCEEDED' })
+        return await target.command(statement)
+      }
+    },
+  })
+}
+
+test('an hour that ClickHouse refuses to roll up holds up no other, and is rolled up when that ends', async () => {
+  await client.command({ query: 'TRUNCATE TABLE usage_rollups' })
+  await client.command({ query: 'TRUNCATE TABLE usage_bucket_marks' })
+  const start = instantOf(MONTH.start + 5 * DAY)
+  const hour = interval(start, instantOf(start + DAY / 24))
+  for (const customer of ['a good one', 'a refused one', 'another good one'])
+    await fillMonth(client, { customer, count: 40, shape: USUAL, month: hour })
+  let now = MONTH.start + 6 * DAY
+  let isRefused = true
+  let refusedTimes = 0
+  const dirty = createDirtyBuckets()
+  const stop = new AbortController()
+  const roller = runRoller(
+    {
+      client: refusing('a refused one', () => isRefused),
+      dirty,
+      clock: { now: () => instantOf(now) },
+      logger: silentLogger,
+      onRolled: () => undefined,
+      onRefused: count => {
+        refusedTimes += count
+      },
+      backlog: () => false,
+    },
+    stop.signal,
+  )
+  const rolledUp = () =>
+    selectRows<[string]>(client, "SELECT customer_key FROM usage_rollups FINAL WHERE grain = 'HOUR' ORDER BY ALL")
+  try {
+    while (dirty.count() === 0) await sleep(50)
+    now += 10_000
+    while ((await rolledUp()).length < 2 || refusedTimes === 0) await sleep(50)
+    expect(await rolledUp()).toEqual([['a good one'], ['another good one']])
+    isRefused = false
+    // It rests for some minutes after it was refused.
+    now += 10 * 60_000
+    while ((await rolledUp()).length < 3) await sleep(50)
+    expect(refusedTimes).toBe(1)
+  } finally {
+    stop.abort()
+    await roller
   }
 })

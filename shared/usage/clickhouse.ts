@@ -1,6 +1,7 @@
 // The one way to make a ClickHouse client, so that every process reads decimals the same way.
 import { Readable } from 'node:stream'
 import { ClickHouseError, ClickHouseLogLevel, type ClickHouseClient as Client, createClient } from '@clickhouse/client'
+import { errors } from 'undici'
 import { createUnlessHung } from '../process/unless-hung.ts'
 import { type CountedRows, openReadConnection, type ReadQuery } from './read-connection.ts'
 
@@ -73,6 +74,18 @@ export function createClickHouse(
     },
   })
 }
+
+/**
+ * Whether a statement failed by itself: ClickHouse refused it, or worked on it until it was given up. Another statement may succeed, and
+ * this one may in smaller parts. False when ClickHouse was not reached.
+ */
+export const isOfStatement = (error: unknown): boolean =>
+  error instanceof ClickHouseError ||
+  error instanceof errors.HeadersTimeoutError ||
+  (error instanceof Error && error.message === CLIENT_TIMED_OUT)
+
+/** What the client says of a statement that took longer than it may. */
+const CLIENT_TIMED_OUT = 'Timeout error.'
 
 /** Whether ClickHouse gave a question up for the time it took. */
 export const isTooLong = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '159'

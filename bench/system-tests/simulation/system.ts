@@ -253,6 +253,7 @@ const NO_METRICS: Metrics = {
   stored: () => undefined,
   retried: () => undefined,
   rolled: () => undefined,
+  rollRefused: () => undefined,
   held: () => undefined,
   givenUp: () => undefined,
   dirtyBuckets: () => undefined,
