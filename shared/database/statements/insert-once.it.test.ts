@@ -1,28 +1,14 @@
 // An insert that is written once stores and gives back what drizzle's own does, whichever columns are given.
 import { sql } from 'drizzle-orm'
 import { boolean, customType, jsonb, numeric, pgTable, text } from 'drizzle-orm/pg-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../../process/logger.ts'
-import { openTestDatabase } from '../../testing/database-logins.ts'
-import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts'
-import { systemClock } from '../../time.ts'
-import { type Database, inTenant, SERVICE, type Uow } from '../database.ts'
+import { expect, test } from 'vitest'
+import { overOneConnection } from '../../testing/over-one-connection.ts'
+import { inTenant, SERVICE, type Uow } from '../database.ts'
 import { insertOnce } from './insert-once.ts'
 
 const tenant = { platformId: 'plat_a', environment: 'LIVE' } as const
 
-let testDatabase: TestDatabase
-let database: Database
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  const shared = { url: testDatabase.url, clock: systemClock, logger: silentLogger }
-  database = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 1 })
-})
-afterAll(async () => {
-  await database?.close()
-  await testDatabase?.drop()
-})
+const database = overOneConnection()
 
 const upper = customType<{ data: string; driverData: string }>({
   dataType: () => 'text',
@@ -39,7 +25,7 @@ const things = pgTable('things', {
 })
 
 const onThings = (work: (uow: Uow) => Promise<unknown>) =>
-  inTenant(database, tenant, SERVICE, async uow => {
+  inTenant(database(), tenant, SERVICE, async uow => {
     await uow.tx.execute(
       sql`create temporary table things (name text default 'none', code text, price numeric, shape jsonb, list text[], flag boolean) on commit drop`,
     )

@@ -1,30 +1,13 @@
 // A read with named statements gives the same answers as any other read, and prepares each of its statements once.
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../../process/logger.ts'
-import { openTestDatabase } from '../../testing/database-logins.ts'
-import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts'
-import { systemClock } from '../../time.ts'
-import { type Database, type ReadUow, readTenant } from '../database.ts'
+import { expect, test } from 'vitest'
+import { overOneConnection } from '../../testing/over-one-connection.ts'
+import { type ReadUow, readTenant } from '../database.ts'
 import { withNamedStatements } from './named-statements.ts'
 
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
 
-let testDatabase: TestDatabase
-/** With one connection, so that a plan that is kept is met again. */
-let database: Database
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = await openTestDatabase({
-    ...{ url: testDatabase.url, clock: systemClock, logger: silentLogger },
-    ...{ role: 'millrace_app', poolMax: 1 },
-  })
-})
-afterAll(async () => {
-  await database?.close()
-  await testDatabase?.drop()
-})
+const database = overOneConnection()
 
 const ask = async ({ tx }: ReadUow, value: number) => {
   const { rows } = await tx.execute(sql`select ${value}::int + 1 as next, current_platform() as platform`)
@@ -34,10 +17,10 @@ const ask = async ({ tx }: ReadUow, value: number) => {
 test('each tenant and value is answered for itself, however often the question was asked', async () => {
   for (let value = 0; value < 8; value += 1) {
     const platform = `plat_${value}`
-    const answer = readTenant(database, tenant(platform), uow => ask(withNamedStatements(uow), value))
+    const answer = readTenant(database(), tenant(platform), uow => ask(withNamedStatements(uow), value))
     expect(await answer).toEqual({ next: value + 1, platform })
   }
-  const { rows } = await readTenant(database, tenant('plat_a'), ({ tx }) =>
+  const { rows } = await readTenant(database(), tenant('plat_a'), ({ tx }) =>
     tx.execute(
       sql`select name, generic_plans::int as generic from pg_prepared_statements where statement like '%as next%'`,
     ),
@@ -48,7 +31,7 @@ test('each tenant and value is answered for itself, however often the question w
 
 test('a query that fails throws as any other does, and can be sent again', async () => {
   const divide = (by: number) =>
-    readTenant(database, tenant('plat_a'), async uow => {
+    readTenant(database(), tenant('plat_a'), async uow => {
       const { rows } = await withNamedStatements(uow).tx.execute(sql`select 6 / ${by}::int as part`)
       return rows[0]
     })

@@ -1,28 +1,13 @@
 // What is asked together is answered from one moment of one tenant, and a fault spoils nothing that comes after it.
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../../process/logger.ts'
-import { openTestDatabase } from '../../testing/database-logins.ts'
-import { createTestDatabase, type TestDatabase } from '../../testing/postgres.ts'
-import { systemClock } from '../../time.ts'
-import { type Database, inTenant, type ReadUow, readTenant, readTenantAtOnce, SERVICE } from '../database.ts'
+import { expect, test } from 'vitest'
+import { overOneConnection } from '../../testing/over-one-connection.ts'
+import { inTenant, type ReadUow, readTenant, readTenantAtOnce, SERVICE } from '../database.ts'
 import { preparedQuery } from './prepared.ts'
 
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
 
-let testDatabase: TestDatabase
-/** With one connection, on which everything meets. */
-let database: Database
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  const shared = { url: testDatabase.url, clock: systemClock, logger: silentLogger }
-  database = await openTestDatabase({ ...shared, role: 'millrace_app', poolMax: 1 })
-})
-afterAll(async () => {
-  await database?.close()
-  await testDatabase?.drop()
-})
+const database = overOneConnection()
 
 const rows = (name: string | null, text: ReturnType<typeof sql>) => (tx: ReadUow['tx']) =>
   name === null
@@ -51,8 +36,8 @@ test('each sees one moment of its own tenant, beside reads and writes on the sam
   const turn = async (index: number): Promise<void> => {
     const platform = `plat_${index}`
     const door = [readTenantAtOnce, readTenant][index % 2] ?? readTenant
-    expect(await door(database, tenant(platform), both)).toMatchObject({ platform, read_only: 'on' })
-    if (index % 5 === 0) await inTenant(database, tenant(platform), SERVICE, async uow => void (await whose(uow)))
+    expect(await door(database(), tenant(platform), both)).toMatchObject({ platform, read_only: 'on' })
+    if (index % 5 === 0) await inTenant(database(), tenant(platform), SERVICE, async uow => void (await whose(uow)))
   }
   await Promise.all(Array.from({ length: 100 }, (_, index) => turn(index)))
 })
@@ -67,45 +52,46 @@ test('every kind of value is read as it is otherwise', async () => {
       )(uow.tx),
       rows('kinds', value)(uow.tx),
     ])
-  const expected = await readTenant(database, tenant('plat_a'), read)
-  for (const _ of ['first', 'again']) expect(await readTenantAtOnce(database, tenant('plat_a'), read)).toEqual(expected)
+  const expected = await readTenant(database(), tenant('plat_a'), read)
+  for (const _ of ['first', 'again'])
+    expect(await readTenantAtOnce(database(), tenant('plat_a'), read)).toEqual(expected)
 })
 
 test('what fails is told, and the next read on the connection is sound', async () => {
   const named = rows('one', sql`1`)
-  const failing = readTenantAtOnce(database, tenant('plat_a'), uow =>
+  const failing = readTenantAtOnce(database(), tenant('plat_a'), uow =>
     Promise.all([named(uow.tx), rows('fails', sql`1 / (random() * 0)::int`)(uow.tx), whose(uow)]),
   )
   await expect(failing).rejects.toMatchObject({ cause: { code: '22012' } })
   for (const platform of ['plat_b', 'plat_c']) {
-    const read = readTenantAtOnce(database, tenant(platform), uow => Promise.all([named(uow.tx), both(uow)]))
+    const read = readTenantAtOnce(database(), tenant(platform), uow => Promise.all([named(uow.tx), both(uow)]))
     expect(await read).toMatchObject([[{ value: 1 }], { platform }])
   }
 })
 
 test('it changes nothing', async () => {
-  const write = readTenantAtOnce(database, tenant('plat_a'), ({ tx }) =>
+  const write = readTenantAtOnce(database(), tenant('plat_a'), ({ tx }) =>
     rows(null, sql`create temporary table t (a int)`)(tx),
   )
   await expect(write).rejects.toMatchObject({ cause: { code: '25006' } })
 })
 
 test('a question that comes later is refused, and not asked in the read of another tenant', async () => {
-  const late = readTenantAtOnce(database, tenant('plat_a'), async uow => {
+  const late = readTenantAtOnce(database(), tenant('plat_a'), async uow => {
     await whose(uow)
     return await whose(uow)
   })
-  await expect(Promise.all([late, readTenantAtOnce(database, tenant('plat_b'), both)])).rejects.toThrow()
+  await expect(Promise.all([late, readTenantAtOnce(database(), tenant('plat_b'), both)])).rejects.toThrow()
   await expect(late).rejects.toMatchObject({ cause: { message: 'what is read together is asked together' } })
-  expect(await readTenantAtOnce(database, tenant('plat_b'), both)).toMatchObject({ platform: 'plat_b' })
+  expect(await readTenantAtOnce(database(), tenant('plat_b'), both)).toMatchObject({ platform: 'plat_b' })
 })
 
 test('work that asks nothing, and work that fails by itself, leave the connection as it was', async () => {
-  expect(await readTenantAtOnce(database, tenant('plat_a'), async () => 7)).toBe(7)
-  const failing = readTenantAtOnce(database, tenant('plat_a'), async uow => {
+  expect(await readTenantAtOnce(database(), tenant('plat_a'), async () => 7)).toBe(7)
+  const failing = readTenantAtOnce(database(), tenant('plat_a'), async uow => {
     await whose(uow)
     throw new Error('not that')
   })
   await expect(failing).rejects.toThrow('not that')
-  expect(await readTenantAtOnce(database, tenant('plat_b'), both)).toMatchObject({ platform: 'plat_b' })
+  expect(await readTenantAtOnce(database(), tenant('plat_b'), both)).toMatchObject({ platform: 'plat_b' })
 })
