@@ -16,10 +16,11 @@ import { once } from '../../shared/memory/once.ts'
 import { inTurns } from '../../shared/process/in-turns.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { inTimeOfRequest } from '../test-clock/request-time.ts'
-import { type Action, type ActionDeps, type Answer, runAction } from './actions/action.ts'
+import { type Action, type ActionDeps, type Answer, type DeclaredAction, runAction } from './actions/action.ts'
 import type { AccessDeps, Caller } from './authenticate.ts'
 import { boundLargeBodies } from './body/large-body.ts'
 import { sendInParts } from './body/send-in-parts.ts'
+import { serializerCompiler } from './body/serialization.ts'
 import { emptyForAbsent } from './body/validation.ts'
 import { partsWriter } from './body/write-in-parts.ts'
 import { authenticateFirst, callerOf } from './caller.ts'
@@ -79,7 +80,8 @@ export function readRoute<
         inTimeOfRequest(deps, caller, request, () =>
           readIt(deps.database, caller.tenant, uow => spec.handle(uow, input), actor),
         )
-      const keyed = await answerOnce(deps, { request, caller, status: 200, response: spec.response }, read)
+      const write = async (actor: Actor) => serializerCompiler({ schema: spec.response })(await read(actor))
+      const keyed = await answerOnce(deps, { request, caller, status: 200 }, write)
       if (keyed) return await send(reply, keyed)
       return await reply.status(200).send(await read(actorOf(caller, request, null)))
     },
@@ -181,6 +183,8 @@ export function actionRoute<
 ): void {
   const { large } = spec
   const inParts = large && once(() => partsWriter(spec.response, new Set(large)))
+  const write = async (answer: unknown): Promise<string> =>
+    inParts ? (await inTurns(inParts()(answer))).join('') : serializerCompiler({ schema: spec.response })(answer)
   app.route({
     ...declaration(deps, spec, spec.status),
     handler: async (request, reply) => {
@@ -189,7 +193,8 @@ export function actionRoute<
         inTimeOfRequest(deps, caller, request, () =>
           spec.handle({ tenant: caller.tenant, actor, database: deps.database }, inputOf(request), reply),
         )
-      const keyed = await answerOnce(deps, { request, caller, ...spec }, run)
+      const call = { request, caller, status: spec.status }
+      const keyed = await answerOnce(deps, call, async actor => await write(await run(actor)))
       if (keyed) return await send(reply, keyed)
       const answer = await run(actorOf(caller, request, null))
       reply.status(spec.status)
@@ -212,7 +217,7 @@ export function intentRoute<
   app: FastifyInstance,
   deps: RouteDeps & D,
   spec: Omit<Shapes<P, Q, B>, 'response'> & {
-    action: Action<D, I>
+    action: DeclaredAction<D, I>
     begin: (uow: Uow, input: Input<P, Q, B>) => Promise<I>
   },
 ): void {
@@ -232,14 +237,13 @@ type Once = {
   readonly request: FastifyRequest
   readonly caller: Caller
   readonly status: 200 | 201
-  readonly response: TSchema
 }
 
-/** The answer of a POST with an Idempotency-Key and without effects outside, or the stored one; null for any other call. */
+/** The answer of a POST with an Idempotency-Key and without effects outside, which `run` writes, or the stored one; null for any other call. */
 async function answerOnce(
   deps: RouteDeps,
-  { request, caller, status, response }: Once,
-  run: (actor: Actor) => Promise<unknown>,
+  { request, caller, status }: Once,
+  run: (actor: Actor) => Promise<string>,
 ): Promise<Answer | null> {
   const reservation: Reservation | null = request.method === 'POST' ? reservationOf(request) : null
   if (!reservation || reservation.key === null) return null
@@ -247,7 +251,6 @@ async function answerOnce(
   const action: Action<RouteDeps, null> = {
     name: null,
     status,
-    response,
     perform: async () => {
       const answer = await run(actor)
       return () => Promise.resolve(answer)
@@ -256,9 +259,9 @@ async function answerOnce(
   return await runAction(deps, { tenant: caller.tenant, actor, reservation }, action, () => Promise.resolve(null))
 }
 
-function send(reply: FastifyReply, { status, body, replayed }: Answer): FastifyReply {
+async function send(reply: FastifyReply, { status, body, replayed }: Answer): Promise<FastifyReply> {
   if (replayed) reply.header('idempotent-replayed', 'true')
-  return reply.status(status).type('application/json').serializer(identity).send(body)
+  return await sendInParts(reply.status(status), [body])
 }
 
 function declaration(
@@ -293,5 +296,3 @@ function declaration(
 const inputOf = <P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined>(
   request: FastifyRequest,
 ): Input<P, Q, B> => ({ params: request.params, query: request.query, body: request.body }) as Input<P, Q, B>
-
-const identity = (body: unknown): string => body as string

@@ -35,10 +35,12 @@ type Who = { readonly tenant: Tenant; readonly actor: Actor }
 export type Action<D, I> = {
   readonly name: string | null
   readonly status: 200 | 201
-  readonly response: TSchema
-  /** Acts, and gives what settles it: effects in the database, and the answer's body. */
-  readonly perform: (deps: D, who: Who, intent: Begun<I>) => Promise<(uow: Uow) => Promise<unknown>>
+  /** Acts, and gives what settles it: effects in the database, and the answer's body as it is sent. */
+  readonly perform: (deps: D, who: Who, intent: Begun<I>) => Promise<(uow: Uow) => Promise<string>>
 }
+
+/** One that a route declares. */
+export type DeclaredAction<D, I> = Action<D, I> & { readonly response: TSchema }
 
 /** Declares an action whose act gives `R`. One with a name is listed in its module.ts, so that the worker finds it. */
 export const defineAction = <D, I, R>(action: {
@@ -53,13 +55,14 @@ export const defineAction = <D, I, R>(action: {
   readonly act: (deps: D, who: Who, intent: Begun<I>) => Promise<R>
   /** What follows in the database, and the answer's body. Runs exactly once. */
   readonly settle: (uow: Uow, intent: Begun<I>, result: R) => Promise<unknown>
-}): Action<D, I> => ({
+}): DeclaredAction<D, I> => ({
   name: action.name,
   status: action.status,
   response: action.response,
   perform: async (deps, who, intent) => {
     const result = await action.act(deps, who, intent)
-    return uow => action.settle(uow, intent, result)
+    const write = serializerCompiler({ schema: action.response })
+    return async uow => write(await action.settle(uow, intent, result))
   },
 })
 
@@ -118,8 +121,7 @@ export async function complete<D extends ActionDeps, I>(
     return await inTenant(deps.database, tenant, actor, async uow => {
       await lockIdempotencyKey(uow, intent.reservation)
       if (!(await removeIntent(uow, intent))) return null
-      const view = await settle(uow)
-      const answer = { status: action.status, body: serializerCompiler({ schema: action.response })(view) }
+      const answer = { status: action.status, body: await settle(uow) }
       await storeAnswer(uow, intent.reservation, answer)
       await deps.failpoint?.('action.before-settled')
       return answer

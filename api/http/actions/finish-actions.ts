@@ -106,7 +106,7 @@ function actionOf<D extends FinishDeps>(
   const action = actions.find(each => each.name === name)
   if (action && !(isOverdue && attempts > TRIES_MAX)) return action
   const fault = action ? `it was tried ${attempts} times` : `no action is called ${name}`
-  return { name, status: 200, response: {}, perform: () => Promise.reject(new Error(fault)) }
+  return { name, status: 200, perform: () => Promise.reject(new Error(fault)) }
 }
 
 async function expire(system: Database): Promise<void> {
