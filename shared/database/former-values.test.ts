@@ -46,6 +46,31 @@ test('putting the former values back gives what was there, whatever changed', ()
   )
 })
 
+test('what is not yet JSON is compared as JSON has it', () => {
+  const form = fc.record({ toJSON: fc.constantFrom(null, 'x', { a: 1 }).map(made => () => made) })
+  const { live } = fc.letrec(tie => ({
+    live: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom(undefined, null, 0, -0, Number.NaN, Number.POSITIVE_INFINITY, '', 'x'),
+      fc.constantFrom(new Date(0), new Date(1), new Date(Number.NaN)),
+      form,
+      fc.array(tie('live'), { maxLength: 3 }),
+      fc.array(fc.tuple(name, tie('live')), { maxLength: 4 }).map(Object.fromEntries),
+    ),
+  }))
+  const object = fc.array(fc.tuple(name, live), { maxLength: 4 }).map(entries => Object.fromEntries(entries))
+  const written = (each: unknown) => JSON.parse(JSON.stringify(each))
+  fc.assert(
+    fc.property(object, object, (previous, data) => {
+      const own = formerValues(previous, data)
+      const ofJson = formerValues(written(previous), written(data))
+      expect(JSON.stringify(own)).toBe(JSON.stringify(ofJson))
+      expect(changedFields(own, data)).toEqual(changedFields(ofJson, written(data)))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test('the fields of an update are those that differ in any depth, and one that is absent is as one that is null', () => {
   const field = (of: object, named: string) => Object.getOwnPropertyDescriptor(of, named)?.value ?? null
   const object = fc.array(fc.tuple(name, json), { maxLength: 4 }).map(entries => Object.fromEntries(entries))

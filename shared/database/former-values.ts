@@ -7,19 +7,23 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type FormerValue = { readonly path: readonly (string | number)[]; readonly value?: Json }
 
 /**
- * What `previous` had where `data` has something else, both as JSON. Objects are compared member by member, and so are lists of
- * the same length; of any other difference the whole former value is kept.
+ * What `previous` had where `data` has something else, both as JSON has them: what it leaves out is not there, and what has a form of its
+ * own, such as a Date, is that. Objects are compared member by member, and so are lists of the same length; of any other difference the
+ * whole former value is kept. The values are those that were given: write them as JSON.
  */
-export function formerValues(previous: Json, data: Json): FormerValue[] {
+export function formerValues(previous: unknown, data: unknown): FormerValue[] {
   const found: FormerValue[] = []
   collect(previous, data, [], found)
   return found
 }
 
-function collect(previous: Json, data: Json, path: readonly (string | number)[], found: FormerValue[]): void {
+function collect(before: unknown, after: unknown, path: readonly (string | number)[], found: FormerValue[]): void {
+  if (before === after) return
+  const previous = asJson(before) ?? null
+  const data = asJson(after) ?? null
   if (previous === data) return
   if (isList(previous) && isList(data) && previous.length === data.length) {
-    for (const [index, value] of previous.entries()) collect(value, data[index] ?? null, [...path, index], found)
+    for (const [index, value] of previous.entries()) collect(value, data[index], [...path, index], found)
     return
   }
   if (!isObject(previous) || !isObject(data)) {
@@ -27,20 +31,32 @@ function collect(previous: Json, data: Json, path: readonly (string | number)[],
     return
   }
   for (const [name, value] of Object.entries(previous)) {
+    const was = asJson(value)
+    if (was === undefined) continue
     const now = member(data, name)
-    if (now === undefined) found.push({ path: [...path, name], value })
-    else collect(value, now, [...path, name], found)
+    if (now === undefined) found.push({ path: [...path, name], value: was })
+    else if (was !== now) collect(was, now, [...path, name], found)
   }
   for (const name of Object.keys(data)) {
-    if (member(previous, name) === undefined) found.push({ path: [...path, name] })
+    if (member(previous, name) === undefined && member(data, name) !== undefined) found.push({ path: [...path, name] })
   }
 }
 
+/** A value as JSON has it, its members left as they are; undefined where JSON leaves it out. */
+function asJson(value: unknown): Json | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value !== 'object') return undefined
+  // Members are brought to their form when they are met.
+  return 'toJSON' in value ? (JSON.parse(JSON.stringify(value)) as Json) : (value as Json)
+}
+
 /** The fields of the resource in which `data` differs by these former values; one that is absent is the same as one that is null. */
-export function changedFields(former: readonly FormerValue[], data: Json): string[] {
+export function changedFields(former: readonly FormerValue[], data: unknown): string[] {
+  const now = asJson(data) ?? null
   const names = former.flatMap(({ path: [name, ...rest], value = null }) => {
-    if (name === undefined || !isObject(data)) return []
-    const isNull = rest.length === 0 && value === null && (member(data, String(name)) ?? null) === null
+    if (name === undefined || !isObject(now)) return []
+    const isNull = rest.length === 0 && value === null && (member(now, String(name)) ?? null) === null
     return isNull ? [] : [String(name)]
   })
   return [...new Set(names)].sort()
@@ -77,6 +93,6 @@ const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 const isObject = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An own member, and not one that every object has. */
+/** An own member as JSON has it, and not one that every object has. */
 const member = (object: { readonly [name: string]: Json }, name: string): Json | undefined =>
-  Object.hasOwn(object, name) ? object[name] : undefined
+  Object.hasOwn(object, name) ? asJson(object[name]) : undefined

@@ -162,21 +162,19 @@ type Former = {
   readonly fields: readonly string[]
 }
 
-/**
- * Compared as what is stored of both: JSON has no dates and no members without a value. Members that both share are the same; those of
- * an invoice are nearly all of its size.
- */
+/** Compared as what is stored of both. Members that both share are the same; those of an invoice are nearly all of its size. */
 function storedFormer(previous: Data, data: Data): Former {
   const before = differing(previous, data)
-  const now = JSON.parse(differing(data, previous))
-  const values = formerValues(JSON.parse(before), now)
+  const now = differing(data, previous)
+  const values = formerValues(before, now)
   const own = { fields: changedFields(values, now), isEmpty: values.length === 0 }
   const text = JSON.stringify(values)
   // Where almost everything is another, the paths would take more than the resource, which is written out only where it may be so short.
-  if (text.length <= asWhole(before).length || lengthAtLeast(previous, text.length) >= text.length)
+  const { length } = text
+  if (lengthAtLeast(before, length) >= length || lengthAtLeast(previous, length) >= length)
     return { ...own, text, isWhole: false }
   const whole = asWhole(JSON.stringify(previous))
-  return text.length <= whole.length ? { ...own, text, isWhole: false } : { ...own, text: whole, isWhole: true }
+  return length <= whole.length ? { ...own, text, isWhole: false } : { ...own, text: whole, isWhole: true }
 }
 
 /** What its JSON has at least as length. Stops looking once that is `enough`. */
@@ -195,9 +193,9 @@ function lengthAtLeast(value: unknown, enough: number): number {
 
 const asWhole = (text: string): string => `[{"path":[],"value":${text}}]`
 
-/** As JSON, the members that are not the very same in `other`. */
-const differing = (data: Data, other: Data): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(data).filter(([name, value]) => value !== memberOf(other, name))))
+/** The members that are not the very same in `other`. */
+const differing = (data: Data, other: Data): Data =>
+  Object.fromEntries(Object.entries(data).filter(([name, value]) => value !== memberOf(other, name)))
 
 const memberOf = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined)
 
@@ -227,4 +225,4 @@ export function bodyOf({ data: stored, data_changes, previous_data, former_value
 
 /** The fields in which a resource is another than before; none where there was none. Both are as JSON has them. */
 export const changedBetween = (previous: Record<string, unknown> | null, data: Record<string, unknown>): string[] =>
-  previous === null ? [] : changedFields(formerValues(previous as Json, data as Json), data as Json)
+  previous === null ? [] : changedFields(formerValues(previous, data), data)
