@@ -114,9 +114,16 @@ function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[])
   return { net: left('amount_excluding_tax'), tax: left('tax_amount') }
 }
 
-/** Crediting charges without their deductions must not return more than was ever owed. */
+/**
+ * Crediting charges without their deductions must not return more than was ever owed, and crediting deductions without their charges
+ * would charge. Only where the invoice itself gives money back does its credit note charge: all or a part of that.
+ */
 function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original: InvoiceRow): void {
   const [wanted, left] = [totals.net.plus(totals.tax), rest.net.plus(rest.tax)]
+  if (left.gte(ZERO) && wanted.lt(ZERO)) {
+    const message = `These lines are deductions: to credit them alone would charge ${plain(wanted.neg())} ${original.billing_currency}. Credit them with the lines that they reduce.`
+    throw new AppError('INVALID_FIELD', message, { field: 'periods' })
+  }
   if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) return
   const message = `It credits ${plain(wanted)} ${original.billing_currency}, and ${plain(left)} is left of the invoice. Credit discounts, and what wallets paid, with the lines that they reduce.`
   throw new AppError('INVALID_FIELD', message, { field: 'periods' })

@@ -177,6 +177,26 @@ describe('a credit note', () => {
     expect([tax_summary.tax_amount, tax_summary.total_amount]).toEqual([eur('-4.20'), eur('-24.20')])
   })
 
+  test('of an invoice that gives money back charges that again, in full or in part', async () => {
+    const tenant = api.tenants.aTest
+    const draft = await oneOff(tenant, [line('A', '10'), line('Back', '30', { product_item_type: 'DEDUCTION' })])
+    const url = `/v1/invoices/${draft['id']}`
+    expect(amounts(await finalize(tenant, draft['id']))).toEqual(['UNPAID', false, '0.00', '-24.20', '0.00', '0.00'])
+    const steps = [
+      [at(1, '-5'), '6.05', ['UNPAID', false, '0.00', '-18.15', '-6.05', '0.00']],
+      // A charge of it is credited as any other: more is given back.
+      [at(0), '-12.10', ['UNPAID', false, '0.00', '-30.25', '6.05', '0.00']],
+      [{}, '30.25', ['PAID', true, '0.00', '0.00', '-24.20', '0.00']],
+    ] as const
+    for (const [body, total, after] of steps) {
+      const credit = await succeed(tenant, 'POST', `${url}/credit`, body)
+      expect([credit['type'], credit['invoice_amount_including_tax']]).toEqual(['ONE_OFF_CREDIT', eur(total)])
+      await finalize(tenant, credit['id'])
+      expect(amounts(await succeed(tenant, 'GET', url))).toEqual(after)
+    }
+    expect(await refusal(tenant, 'POST', `${url}/credit`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
+  })
+
   test('that becomes VOID releases what it reserved, and one on hold gets no number by itself', async () => {
     const tenant = api.tenants.aTest
     const { url } = await issued(tenant)
@@ -240,6 +260,8 @@ describe('a credit note', () => {
       [{ groups: [{ group_order: 0, lines: [{ line_order: 7 }] }] }, 'groups.0.lines.0.line_order'],
       [{ groups: [{ group_order: 0, amount: eur('999') }] }, 'groups.0.amount.quantity'],
       [{ groups: [{ group_order: 0 }], periods: [{ period_order: 0 }] }, 'groups'],
+      // The deduction alone would charge it.
+      [at(2), 'periods'],
       // A and B alone are 150, and the invoice was 120.
       [
         { periods: [{ period_order: 0, groups: [{ group_order: 0, lines: [{ line_order: 0 }, { line_order: 1 }] }] }] },

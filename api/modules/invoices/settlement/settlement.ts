@@ -47,13 +47,13 @@ export function settlementOf(row: Settled): Settlement {
 
 /**
  * The status that follows from what is due and paid. An invoice credited in full is PAID, because nothing is owed.
- * Without payments and credits it is UNPAID, even with a total of zero.
+ * Without payments and credits it is UNPAID, even with a total of zero. So is one that owes to the customer.
  */
 export function paymentStatusOf(row: Omit<Settled, 'payment_status'>): PaymentStatus {
   const { due, paid } = settlementOf({ ...row, payment_status: 'UNPAID' })
   if (paid.gt(max(due, ZERO))) return 'OVERPAID'
   if (paid.lt(due)) return paid.gt(ZERO) ? 'PARTIALLY_PAID' : 'UNPAID'
-  return paid.gt(ZERO) || decimal(row.credited_amount).gt(ZERO) ? 'PAID' : 'UNPAID'
+  return paid.gt(ZERO) || (due.eq(ZERO) && !decimal(row.credited_amount).eq(ZERO)) ? 'PAID' : 'UNPAID'
 }
 
 /**

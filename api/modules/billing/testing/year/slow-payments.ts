@@ -123,7 +123,7 @@ export class SlowInvoice {
     const [due, paid] = [this.due(), this.paid()]
     if (paid > Math.max(0, due)) return 'OVERPAID'
     if (paid < due) return paid > 0 ? 'PARTIALLY_PAID' : 'UNPAID'
-    return paid > 0 || this.credited > 0 ? 'PAID' : 'UNPAID'
+    return paid > 0 || (due === 0 && this.credited !== 0) ? 'PAID' : 'UNPAID'
   }
 
   private readonly isPaid = (): boolean => this.status === 'PAID' || this.status === 'OVERPAID'
