@@ -86,8 +86,7 @@ function accepted(actions: readonly Action[]): readonly Action[] {
     pause.type === 'PAUSE' &&
     actions.some(
       action =>
-        action.at <= pause.at &&
-        ((action.type === 'CANCEL' && action.when <= pause.start) || (action.type === 'TERM' && action.cancelled)),
+        action.at <= pause.at && ((action.type === 'CANCEL' && action.when <= pause.start) || action.type === 'TERM'),
     )
   // A story has one pause, and what ends it early is nothing without it.
   return actions.some(mayBeRefused) ? actions.filter(({ type }) => type !== 'PAUSE' && type !== 'RESUME') : actions
