@@ -104,6 +104,15 @@ export function mayClose(
 
 /** Throws INVALID_OPERATION when a price cannot be billed. */
 export function advanceInvoices(of: Advance): Advanced {
+  const steps = advancingInvoices(of)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same in steps, one for each target, in their order: gives the invoice of each; null where there is rightly none. */
+export function* advancingInvoices(of: Advance): Generator<PendingInvoice | null, Advanced> {
   const pending: PendingInvoice[] = []
   const closings: Closing[] = []
   const pins: Pin[] = []
@@ -113,16 +122,17 @@ export function advanceInvoices(of: Advance): Advanced {
   let granted = false
   for (const target of of.targets) {
     const step = advanceOne(of, { target, rows, late, granted })
-    if (!step) continue
-    pending.push(step.pending)
-    granted ||= grantsAnew(step.pending, of.now)
-    rows = withInvoice(rows, step.pending)
-    if (step.pin) pins.push(step.pin)
-    if (step.issue?.inputs.subscription.combine) issues.push(step.issue)
-    if (!step.closing) continue
-    closings.push(step.closing)
-    // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
-    if (step.billsLateUsage) late = []
+    if (step) {
+      pending.push(step.pending)
+      granted ||= grantsAnew(step.pending, of.now)
+      rows = withInvoice(rows, step.pending)
+      if (step.pin) pins.push(step.pin)
+      if (step.issue?.inputs.subscription.combine) issues.push(step.issue)
+      if (step.closing) closings.push(step.closing)
+      // Late usage goes on the first invoice that may take it; once that invoice is closed, no late usage is left.
+      if (step.closing && step.billsLateUsage) late = []
+    }
+    yield step?.pending ?? null
   }
   return { pending, closings, pins, issues, granted, rows }
 }

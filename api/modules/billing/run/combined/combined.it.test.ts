@@ -1,7 +1,7 @@
 // Subscriptions that combine: what each of them bills is issued in one FINAL invoice, and what follows from that.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTenant } from '../../../../../shared/database/database.ts'
-import { decimal, plain } from '../../../../../shared/decimal.ts'
+import { decimal } from '../../../../../shared/decimal.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
 import { idOf, newId } from '../../../../../shared/ids.ts'
 import { instantOf } from '../../../../../shared/time.ts'
@@ -247,29 +247,6 @@ describe('subscriptions that combine', () => {
       amount_excluding_tax: { quantity: '4.00', currency: 'EUR' },
     })
     expect((await rig.verified(final['id'])).identical).toBe(false)
-  })
-
-  test('spend of wallets what can pay in the time of each, and what pays after tax in the time of all', async () => {
-    const [one, other] = await rig.subscribed({}, {}, '2026-03-15T00:00:00Z')
-    const wallet = await of.wallet(MONEY, one.customerId)
-    // It ends before the second one starts.
-    await of.grant(wallet, '5', { start_at: START, expire_at: '2026-03-12T00:00:00Z' })
-    await of.grant(wallet, '6', { start_at: START })
-    await rig.run([one, other], '2026-03-16T00:00:00Z')
-    await rig.run([one, other], APRIL)
-    await rig.run([one, other], FINAL)
-    const final = await rig.finalOf(one)
-    expect(await rig.finalOf(other)).toEqual(final)
-    // 2 of the one and 6 of the other, whose 8 would all be paid without that.
-    const spent = await rig.api.sql(
-      `select g.expire_at is not null as ends, sum(e.quantity)::text as spent from wallet_entries e
-        join wallet_grants g on g.id = e.grant_id where e.wallet_id = $1 and e.type = 'SPENT' group by 1 order by 1`,
-      [wallet['id']],
-    )
-    expect(spent.map(({ ends, spent: quantity }) => [ends, plain(decimal(quantity))])).toEqual([
-      [false, '6'],
-      [true, '2'],
-    ])
   })
 
   test('refund what one was charged ahead when it ends, and a credit note credits lines of it', async () => {

@@ -6,18 +6,26 @@ import { partsOf } from './part-group.ts'
 
 const single = exampleInputs({ start: START, items: [] })
 
-test('parts have at most as many as asked, in their order, and those that are combined stay together', () => {
+const of = (customer: string) => ({ ...single, customer: { ...single.customer, id: customer } })
+
+test('parts have about as many as asked, and those that are combined or of one customer stay together', () => {
   const all = new Map(
     ['a', 'b', 'combined c', 'd', 'e', 'combined f', 'combined g', 'h'].map(id => [
       id,
-      { state: { inputs: id.startsWith('combined') ? inputsOf({ id }) : single } },
+      { state: { inputs: id.startsWith('combined') ? inputsOf({ id }) : of(id === 'h' ? 'b' : id) } },
     ]),
   )
   expect(partsOf(all, 3)).toEqual([
-    ['a', 'b', 'combined c', 'combined f', 'combined g'],
-    ['d', 'e', 'h'],
+    ['a', 'b', 'h'],
+    ['combined c', 'combined f', 'combined g'],
+    ['d', 'e'],
   ])
-  expect(partsOf(all, 2).map(part => part.length)).toEqual([2, 3, 2, 1])
+  expect(partsOf(all, 2)).toEqual([
+    ['a', 'b', 'h'],
+    ['combined c', 'combined f', 'combined g'],
+    ['d', 'e'],
+  ])
+  expect(partsOf(all, 1).map(part => part.length)).toEqual([1, 1, 1, 3, 1, 1])
   expect(partsOf(all, Number.POSITIVE_INFINITY)).toHaveLength(1)
   expect(partsOf(new Map(), 3)).toEqual([])
 })

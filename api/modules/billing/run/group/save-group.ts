@@ -18,14 +18,15 @@ import { lockCustomersShared } from '../../../parties/customers/lock-customer.ts
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
-import { type Advanced, advanceInvoices, type Target } from '../advance-invoices.ts'
-import { type BillingPlan, nextBilling, planBilling } from '../billing-plan.ts'
+import type { Target } from '../advance-invoices.ts'
+import { type BillingPlan, nextBilling } from '../billing-plan.ts'
 import { type IssuedTogether, issueTogether } from '../combined/issue-together.ts'
 import { alignTargets } from '../combined/match.ts'
 import { leaveTogether } from '../combined/siblings.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import type { Outcome } from '../outcome.ts'
 import { customersToLock, loadStates, type SubscriptionState } from '../state/subscription-state.ts'
+import { type AdvancedTogether, advanceInTurns } from './advance-in-turns.ts'
 import type { Prepared } from './prepare-group.ts'
 
 const RETRY_MS = 60_000
@@ -74,22 +75,20 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
   const funds = await lockFunds(reading, { customerIds, invoiceIds: openIds })
   const [any] = states.values()
   const added = any ? await addedLinesOfMany(reading, openIds, any.inputs.platform) : new Map()
-  const advanced: AdvancedSubscription[] = []
   const targetsOf = togetherOf(states, prepared, uow.now)
-  for (const [id, state] of states) {
-    try {
-      const own = prepared.get(id)
-      if (!own) throw new Error(`${id} was not prepared`)
-      const targets = targetsOf.get(id) ?? own.targets
-      const shared = { tenant: of.tenant, now: uow.now, complete, open, funds, added }
-      const step = advanceInvoices({ ...own, ...shared, targets, state })
-      advanced.push({ id, inputs: state.inputs, step, plan: planBilling(state.inputs, step.rows, uow.now) })
-    } catch (error) {
-      outcomes.set(id, { kind: 'FAILED', error })
-    }
-  }
+  const shared = { tenant: of.tenant, now: uow.now, complete, open, funds, added }
+  const { advanced, pending, failed } = advanceInTurns(
+    new Map(
+      [...states].map(([id, state]) => {
+        const own = prepared.get(id)
+        if (!own) throw new Error(`${id} was not prepared`)
+        return [id, { ...own, ...shared, targets: targetsOf.get(id) ?? own.targets, state }]
+      }),
+    ),
+  )
+  for (const [id, error] of failed) outcomes.set(id, { kind: 'FAILED', error })
   const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, funds })
-  const saved = await saveSteps(uow, advanced, combined, deps.failpoint)
+  const saved = await saveSteps(uow, { advanced, pending, combined }, deps.failpoint)
   const times = new Map<string, string | null>()
   for (const { id, inputs, step, plan } of advanced) {
     // A test clock stands still between its changes, so its figures do not become stale.
@@ -111,13 +110,6 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
   return outcomes
 }
 
-type AdvancedSubscription = {
-  readonly id: string
-  readonly inputs: SubscriptionState['inputs']
-  readonly step: Advanced
-  readonly plan: BillingPlan
-}
-
 /** The targets of those that combine, decided together; absent for all others. */
 function togetherOf(
   states: ReadonlyMap<string, SubscriptionState>,
@@ -134,11 +126,14 @@ function togetherOf(
 /** Saves what was computed. Returns the invoices of each subscription, and those that they were issued in. */
 async function saveSteps(
   uow: Uow,
-  advanced: readonly AdvancedSubscription[],
-  { parts, waiting, invoices }: IssuedTogether,
+  {
+    advanced,
+    pending,
+    combined,
+  }: Pick<AdvancedTogether, 'advanced' | 'pending'> & { readonly combined: IssuedTogether },
   failpoint: BillingDeps['failpoint'],
 ): Promise<Map<string, InvoiceRow[]>> {
-  const pending = advanced.flatMap(({ step }) => step.pending)
+  const { parts, waiting, invoices } = combined
   // After the invoices that it is made from, so that wallets and grants pass from them to it.
   const all = [...pending.map(each => parts.get(each.row.id) ?? each), ...invoices.map(each => each.pending)]
   const rows = await saveTogether(uow, all, failpoint)
@@ -159,11 +154,10 @@ async function saveSteps(
     invoices.map(({ pending: made, balances }) => ({ invoiceId: made.row.id, inputs: { balances } })),
   )
   const documents = rows.slice(pending.length)
-  let place = 0
+  const savedAs = new Map(pending.map((each, place) => [each, rows[place]]))
   return new Map(
     advanced.map(({ id, step }) => {
-      const own = rows.slice(place, place + step.pending.length)
-      place += step.pending.length
+      const own = step.pending.flatMap(each => savedAs.get(each) ?? [])
       const issuedIn = new Set<string | null>(own.map(row => row.combined_into_id))
       return [id, [...own, ...documents.filter(row => issuedIn.has(row.id))]]
     }),
