@@ -93,6 +93,8 @@ test('when ClickHouse does not answer nothing more is tried, and nothing is forg
   expect(first.errors).toHaveLength(1)
   expect([first.refused, rolled, statements]).toEqual([[], [], [8]])
   isSilent = false
+  await roller.roll([], AbortSignal.abort())
+  expect(statements).toEqual([8])
   const refused = await untilDone(() => roller.roll([]), statements)
   expect(placesOf(refused)).toEqual([3])
   expect(ascending(rolled)).toEqual(placesOf(groupOf(0, 24)).filter(place => place !== 3))

@@ -21,9 +21,9 @@ export type ApartRoller = {
   isFull(): boolean
   /**
    * Rolls up each of these groups, and then what waits of groups that were refused before. Never throws: when ClickHouse does not
-   * answer, it stops, and all that is left waits.
+   * answer, or after `stop`, all that is left waits.
    */
-  roll(groups: readonly (readonly Bucket[])[]): Promise<Turn>
+  roll(groups: readonly (readonly Bucket[])[], stop?: AbortSignal): Promise<Turn>
 }
 
 /** `roll` recomputes a group, in one statement or a few; `isRefusal` tells a statement that was refused from one that was not answered. */
@@ -36,7 +36,7 @@ export function createApartRoller(
 
   return {
     isFull: () => waiting.length > HALVES_MAX,
-    async roll(groups) {
+    async roll(groups, stop) {
       const end = performance.now() + TURN_MS
       const refused: Bucket[] = []
       const errors: unknown[] = []
@@ -66,7 +66,7 @@ export function createApartRoller(
         waiting.push(...groups.slice(place + 1))
         return { refused, errors }
       }
-      while (errors.length < REFUSALS_PER_TURN && performance.now() < end) {
+      while (errors.length < REFUSALS_PER_TURN && performance.now() < end && !stop?.aborted) {
         const next = waiting.pop()
         if (!next || !(await attempt(next))) break
       }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Clock } from '../../shared/time.ts'
-import { type ClickHouseClient, isOfStatement } from '../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, isStatementFault } from '../../shared/usage/clickhouse.ts'
 import type { Bucket } from '../outcome.ts'
 import { createDirtyBuckets, type DirtyBuckets } from './dirty-buckets.ts'
 import { type ApartRoller, createApartRoller } from './roll-apart.ts'
@@ -53,7 +53,7 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
     openQuietMs: OPEN_QUIET_MS,
     scan: findStaleBuckets,
     most: BUCKETS_PER_STATEMENT,
-    roller: createApartRoller(group => rollHours(deps, days.dirty, group), isOfStatement),
+    roller: createApartRoller(group => rollHours(deps, days.dirty, group), isStatementFault),
     // What an earlier process left behind is found by a scan, and so is what did not fit in memory.
     scanNeeded: true,
   }
@@ -63,7 +63,7 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
     openQuietMs: DAY_QUIET_MS,
     scan: findStaleDays,
     most: DAYS_PER_STATEMENT,
-    roller: createApartRoller(async group => void (await rollDays(deps.client, group)), isOfStatement),
+    roller: createApartRoller(async group => void (await rollDays(deps.client, group)), isStatementFault),
     scanNeeded: true,
   }
   let yields = 0
@@ -74,7 +74,7 @@ export async function runRoller(deps: RollerDeps, stop: AbortSignal): Promise<vo
       continue
     }
     yields = 0
-    for (const grain of [hours, days]) if (!(await turn(deps, grain))) await pause(RETRY_MS, stop)
+    for (const grain of [hours, days]) if (!(await turn(deps, grain, stop))) await pause(RETRY_MS, stop)
     // Also after a full turn: recomputing must never compete with storing what was just accepted.
     await pause(TURN_MS, stop)
   }
@@ -93,7 +93,7 @@ type Grain = {
 }
 
 /** Recomputes what is quiet; false when some of it could not be. */
-async function turn(deps: RollerDeps, grain: Grain): Promise<boolean> {
+async function turn(deps: RollerDeps, grain: Grain, stop: AbortSignal): Promise<boolean> {
   const { client, clock, logger } = deps
   const { dirty, roller } = grain
   const now = clock.now()
@@ -108,7 +108,7 @@ async function turn(deps: RollerDeps, grain: Grain): Promise<boolean> {
   }
   const open = { fromMs: now - HOUR_MS, quietMs: grain.openQuietMs }
   const quiet = roller.isFull() ? [] : dirty.takeQuiet(now, grain.quietMs, BUCKETS_PER_TURN, open)
-  const { refused, errors } = await roller.roll(groupsOf(quiet, grain.most))
+  const { refused, errors } = await roller.roll(groupsOf(quiet, grain.most), stop)
   const [error] = errors
   if (error !== undefined)
     logger.warn({ err: error, failed: errors.length }, 'roll-ups could not be recomputed; trying again')

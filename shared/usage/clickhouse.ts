@@ -76,10 +76,10 @@ export function createClickHouse(
 }
 
 /**
- * Whether a statement failed by itself: ClickHouse refused it, or worked on it until it was given up. Another statement may succeed, and
- * this one may in smaller parts. False when ClickHouse was not reached.
+ * Whether the statement itself failed: ClickHouse refused it, or did not finish it in time. Another statement may succeed, and so may this
+ * one in smaller parts. False when ClickHouse could not be reached.
  */
-export const isOfStatement = (error: unknown): boolean =>
+export const isStatementFault = (error: unknown): boolean =>
   error instanceof ClickHouseError ||
   error instanceof errors.HeadersTimeoutError ||
   (error instanceof Error && error.message === CLIENT_TIMED_OUT)

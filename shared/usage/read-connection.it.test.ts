@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClickHouse, type TestClickHouse } from '../testing/clickhouse.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
-import { type ClickHouseClient, createClickHouse, isOfStatement, selectCounted, selectRows } from './clickhouse.ts'
+import { type ClickHouseClient, createClickHouse, isStatementFault, selectCounted, selectRows } from './clickhouse.ts'
 import { paramText } from './read-connection.ts'
 
 let clickhouse: TestClickHouse
@@ -97,22 +97,22 @@ test('a connection that was lost has the code of one, and the next question find
   expect(await selectRows(throughProxy, 'SELECT 1')).toEqual([[1]])
 })
 
-test('a statement that failed by itself is told from a ClickHouse that is not there', async () => {
+test('a statement that fails is told apart from a ClickHouse that cannot be reached', async () => {
   const fault = (answer: Promise<unknown>): Promise<unknown> =>
     answer.then(
       () => expect.unreachable('it did not fail'),
       (error: unknown) => error,
     )
-  const hasty = createClickHouse(clickhouse.url, clickhouse.database, { commandMs: 200 })
-  const nobody = createClickHouse('http://127.0.0.1:9', 'default')
+  const impatient = createClickHouse(clickhouse.url, clickhouse.database, { commandMs: 200 })
+  const unreachable = createClickHouse('http://127.0.0.1:9', 'default')
   const wrong = { query: 'INSERT INTO nothing SELECT 1' }
   try {
-    expect(isOfStatement(await fault(client.command(wrong)))).toBe(true)
-    expect(isOfStatement(await fault(selectRows(client, 'SELECT wrong')))).toBe(true)
-    expect(isOfStatement(await fault(hasty.command({ query: 'SELECT sleep(1) FORMAT Null' })))).toBe(true)
-    expect(isOfStatement(await fault(nobody.command(wrong)))).toBe(false)
-    expect(isOfStatement(await fault(selectRows(nobody, 'SELECT 1')))).toBe(false)
+    expect(isStatementFault(await fault(client.command(wrong)))).toBe(true)
+    expect(isStatementFault(await fault(selectRows(client, 'SELECT wrong')))).toBe(true)
+    expect(isStatementFault(await fault(impatient.command({ query: 'SELECT sleep(1) FORMAT Null' })))).toBe(true)
+    expect(isStatementFault(await fault(unreachable.command(wrong)))).toBe(false)
+    expect(isStatementFault(await fault(selectRows(unreachable, 'SELECT 1')))).toBe(false)
   } finally {
-    await Promise.all([hasty.close(), nobody.close()])
+    await Promise.all([impatient.close(), unreachable.close()])
   }
 })
