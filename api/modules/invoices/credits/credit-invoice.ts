@@ -116,12 +116,12 @@ function leftInTotal(original: StoredInvoice, credits: readonly StoredInvoice[])
 
 /**
  * Crediting charges without their deductions must not return more than was ever owed, and crediting deductions without their charges
- * would charge. Only where the invoice itself gives money back does its credit note charge: all or a part of that.
+ * would charge. Only the credit note of a refund charges: it takes back all or a part of it.
  */
 function refuseTooMuch({ totals }: CreditDocument, rest: CreditTotals, original: InvoiceRow): void {
   const [wanted, left] = [totals.net.plus(totals.tax), rest.net.plus(rest.tax)]
   if (left.gte(ZERO) && wanted.lt(ZERO)) {
-    const message = `These lines are deductions: to credit them alone would charge ${plain(wanted.neg())} ${original.billing_currency}. Credit them with the lines that they reduce.`
+    const message = `Crediting these deductions alone would charge ${plain(wanted.neg())} ${original.billing_currency}. Credit them together with the lines that they reduce.`
     throw new AppError('INVALID_FIELD', message, { field: 'periods' })
   }
   if (left.gte(ZERO) ? wanted.lte(left) : wanted.gte(left)) return

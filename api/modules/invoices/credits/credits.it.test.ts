@@ -177,14 +177,14 @@ describe('a credit note', () => {
     expect([tax_summary.tax_amount, tax_summary.total_amount]).toEqual([eur('-4.20'), eur('-24.20')])
   })
 
-  test('of an invoice that gives money back charges that again, in full or in part', async () => {
+  test('of a refund takes the refund back, in full or in part', async () => {
     const tenant = api.tenants.aTest
     const draft = await oneOff(tenant, [line('A', '10'), line('Back', '30', { product_item_type: 'DEDUCTION' })])
     const url = `/v1/invoices/${draft['id']}`
     expect(amounts(await finalize(tenant, draft['id']))).toEqual(['UNPAID', false, '0.00', '-24.20', '0.00', '0.00'])
     const steps = [
       [at(1, '-5'), '6.05', ['UNPAID', false, '0.00', '-18.15', '-6.05', '0.00']],
-      // A charge of it is credited as any other: more is given back.
+      // To credit its charge makes the refund larger.
       [at(0), '-12.10', ['UNPAID', false, '0.00', '-30.25', '6.05', '0.00']],
       [{}, '30.25', ['PAID', true, '0.00', '0.00', '-24.20', '0.00']],
     ] as const

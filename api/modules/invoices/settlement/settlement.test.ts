@@ -54,9 +54,9 @@ const ROWS: readonly Row[] = [
   ['Orb: a balance and a payment pay all', { total: '121', wallet: '50', paid: '71' }, 'PAID', '0 121 0'],
   ['Orb: a balance and a payment pay too much', { total: '121', wallet: '50', paid: '80' }, 'OVERPAID', '0 121 9'],
   ['an invoice below zero owes to the customer', { total: '-24.2' }, 'UNPAID', '-24.2 0 0'],
-  ['an invoice below zero, credited in part', { total: '-24.2', credited: '-4.2' }, 'UNPAID', '-20 -4.2 0'],
-  ['an invoice below zero, credited in full', { total: '-24.2', credited: '-24.2' }, 'PAID', '0 -24.2 0'],
-  ['an invoice below zero, of which a charge is credited', { total: '-24.2', credited: '10' }, 'UNPAID', '-34.2 10 0'],
+  ['a negative invoice, credited in part', { total: '-24.2', credited: '-4.2' }, 'UNPAID', '-20 -4.2 0'],
+  ['a negative invoice, credited in full', { total: '-24.2', credited: '-24.2' }, 'PAID', '0 -24.2 0'],
+  ['a negative invoice with one of its charges credited', { total: '-24.2', credited: '10' }, 'UNPAID', '-34.2 10 0'],
 ]
 
 test.each(ROWS)('%s', (_title, { total, credited = '0', paid = '0', marked = '0', wallet = '0' }, status, amounts) => {

@@ -1,17 +1,14 @@
 // What wallets pay of invoices that are issued together, and of several subscriptions of one customer.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal, plain } from '../../../../../shared/decimal.ts'
-import type { TestTenant } from '../../../../testing/harness.ts'
 import { BALANCE, MONEY, walletsOf } from '../../../wallets/testing/wallets-of.ts'
 import { APRIL, type CombiningRig, FINAL, MARCH, START, startCombining } from './testing/combining-rig.ts'
 
 let rig: CombiningRig
-let tenant: TestTenant
 let of: Awaited<ReturnType<typeof walletsOf>>
 beforeAll(async () => {
   rig = await startCombining()
-  tenant = rig.tenant
-  of = await walletsOf(tenant)
+  of = await walletsOf(rig.tenant)
 })
 afterAll(() => rig?.api.close())
 
@@ -41,7 +38,7 @@ test('what is combined spends of wallets what can pay in the time of each, and w
 test.each([
   ['together', {}],
   ['each by itself', { subscription: { combine: false } }],
-])('what is issued is paid before money is held for what goes on: %s', async (_how, options) => {
+])('issued invoices are paid before money is reserved for OPEN ones: %s', async (_how, options) => {
   const all = await rig.subscribed(options, options)
   const [one] = all
   const wallet = await of.wallet(BALANCE, one.customerId)

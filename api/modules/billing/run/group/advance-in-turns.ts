@@ -1,5 +1,5 @@
 // Advances the invoices of several subscriptions. Those of one customer take turns in the order in which their periods end, so that wallets
-// pay what is issued before they hold money for what goes on.
+// pay issued invoices before they reserve money for OPEN ones.
 import { groupBy } from '../../../../../shared/group-by.ts'
 import type { PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import { type Advance, type Advanced, advancingInvoices } from '../advance-invoices.ts'
@@ -59,12 +59,9 @@ export function advanceInTurns(all: ReadonlyMap<string, Advance>): AdvancedToget
   }
 }
 
-/** Whose next invoice ends first. One that has no period any more comes before all others, since it only gives back. */
+/** The subscription whose next invoice ends first. An invoice that lost its period comes before all others: it only gives money back. */
 function nextOf(waiting: readonly Turns[]): Turns | undefined {
-  const endOf = ({ of, place }: Turns): number => {
-    const target = of.targets[place]
-    return target ? (target.window?.cutoffAt ?? Number.NEGATIVE_INFINITY) : Number.NEGATIVE_INFINITY
-  }
+  const endOf = ({ of, place }: Turns): number => of.targets[place]?.window?.cutoffAt ?? Number.NEGATIVE_INFINITY
   let next = waiting[0]
   for (const each of waiting) if (next && endOf(each) < endOf(next)) next = each
   return next
