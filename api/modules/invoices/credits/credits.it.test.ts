@@ -1,13 +1,11 @@
 // Credit notes: what they credit, how that changes the invoice, and that they never exceed what is left.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusal, succeed } from '../../../testing/calls.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { type ApiHarness, startApi } from '../../../testing/harness.ts'
 import { noticesOf } from '../../../testing/notices.ts'
-import type { Row } from '../../../testing/wire.ts'
-import { runBilling } from '../../billing/run/run-billing.ts'
-import { billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
+import { amounts, at, eur, finalize, issued, line, oneOff } from './testing/issued-invoice.ts'
 
 let api: ApiHarness
 beforeAll(async () => {
@@ -15,62 +13,6 @@ beforeAll(async () => {
   api.clock.set(Date.parse('2026-05-04T10:00:00Z'))
 })
 afterAll(async () => await api?.close())
-
-const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
-const line = (name: string, amount: string, more: Record<string, unknown> = {}) => ({
-  pricing_name: name,
-  pricing_type: 'FIXED',
-  pricing_band: { amount: eur(amount) },
-  ...more,
-})
-
-async function oneOff(tenant: TestTenant, lines: unknown[], customer: Record<string, unknown> = {}): Promise<Row> {
-  const buyer = await succeed(tenant, 'POST', '/v1/customers', {
-    reference: tenant.seed.unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', registered_address: { country: 'NL' }, ...customer },
-  })
-  const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
-    reference: tenant.seed.unique('main'),
-    legal_name: 'Millrace',
-    registered_address: { country: 'NL' },
-  })
-  return await succeed(tenant, 'POST', '/v1/invoices', {
-    customer_id: buyer['id'],
-    billing_entity_id: entity['id'],
-    lines,
-  })
-}
-
-/** A FINAL invoice of 100 and 50 less 30, and 21 % tax: 120.00 and 25.20. */
-async function issued(tenant: TestTenant): Promise<{ url: string; invoice: Row }> {
-  const draft = await oneOff(tenant, [
-    line('A', '100'),
-    line('B', '50'),
-    line('Less', '30', { product_item_type: 'DEDUCTION' }),
-  ])
-  const url = `/v1/invoices/${draft['id']}`
-  return { url, invoice: await succeed(tenant, 'PATCH', url, { status: 'FINAL' }) }
-}
-
-const at = (line_order: number, amount?: string) => ({
-  periods: [
-    {
-      period_order: 0,
-      groups: [{ group_order: 0, lines: [{ line_order, ...(amount ? { amount: eur(amount) } : {}) }] }],
-    },
-  ],
-})
-const finalize = (tenant: TestTenant, id: string) => succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
-const amounts = (invoice: Row) => [
-  invoice['payment_status'],
-  invoice['paid'],
-  invoice['paid_invoice_amount'].quantity,
-  invoice['open_invoice_amount'].quantity,
-  invoice['closed_invoice_amount'].quantity,
-  invoice['refundable_amount'].quantity,
-]
 
 describe('a credit note', () => {
   test('over the whole mirrors the invoice, has a number of its own series, and settles what was open', async () => {
@@ -308,89 +250,5 @@ describe('a credit note', () => {
     await Promise.all(made.flatMap(id => [finalize(tenant, id), finalize(tenant, id)]))
     expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['UNPAID', false, '0.00', '48.40', '96.80', '0.00'])
     await expect(api.sql(`update invoices set credit = null where id = '${made[0]}'`)).rejects.toThrow(/FINAL/)
-  })
-})
-
-describe('credit and copy', () => {
-  test('of an invoice of a subscription: both DRAFT, the copy is changed and issued, and billing bills nothing again', async () => {
-    const tenant = api.tenants.bLive
-    const billed = await billedSubscription(tenant, {
-      start_at: '2026-05-01T00:00:00Z',
-      fee: '100',
-      schedule: async () => ({ discount: { totals: [{ percentage: '10' }] } }),
-    })
-    const run = () => runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, billed.subscriptionId)
-    await run()
-    const list = async (): Promise<Row[]> =>
-      (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}`))['data']
-    const draft = (await list()).find(each => each['status'] === 'DRAFT')
-    const url = `/v1/invoices/${draft?.['id']}`
-    await succeed(tenant, 'PATCH', url, { status: 'FINAL' })
-    const made = await succeed(tenant, 'POST', `${url}/credit_and_copy`, {})
-    expect(made['original_invoice_id']).toBe(draft?.['id'])
-    const credit = await succeed(tenant, 'GET', `/v1/invoices/${made['credit_invoice_id']}`)
-    const copy = await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
-    expect([credit['status'], credit['type'], credit['invoice_amount_excluding_tax']]).toEqual([
-      'DRAFT',
-      'CREDIT',
-      eur('-90.00'),
-    ])
-    expect([copy['status'], copy['type'], copy['invoice_amount_excluding_tax']]).toEqual([
-      'DRAFT',
-      'STANDARD',
-      eur('90.00'),
-    ])
-    expect(copy['linked_invoices']).toMatchObject([{ id: draft?.['id'], link_type: 'ORIGINAL' }])
-    const more = await succeed(tenant, 'POST', `/v1/invoices/${copy['id']}/lines`, line('Setup', '15'))
-    expect(more['invoice_amount_excluding_tax']).toEqual(eur('105.00'))
-    await finalize(tenant, credit['id'])
-    expect((await finalize(tenant, copy['id']))['invoice_number']).toMatch(/^INV-/)
-    const before = (await list()).length
-    await run()
-    expect(await list()).toHaveLength(before)
-  })
-
-  test('makes both FINAL at once on request, or neither', async () => {
-    const tenant = api.tenants.bLive
-    const { url } = await issued(tenant)
-    const made = await succeed(tenant, 'POST', `${url}/credit_and_copy`, {
-      update_new_invoice_to_final: true,
-      update_credit_invoice_to_final: true,
-    })
-    const statuses = await Promise.all(
-      [made['credit_invoice_id'], made['new_invoice_id']].map(
-        async id => (await succeed(tenant, 'GET', `/v1/invoices/${id}`))['status'],
-      ),
-    )
-    expect(statuses).toEqual(['FINAL', 'FINAL'])
-    const original = await succeed(tenant, 'GET', url)
-    expect(original['closed_periods']).toEqual(original['periods'])
-    expect(amounts(await succeed(tenant, 'GET', url))).toEqual(['PAID', true, '0.00', '0.00', '145.20', '0.00'])
-    expect(await refusal(tenant, 'POST', `${url}/credit_and_copy`, {})).toEqual([400, 'INVALID_OPERATION', 'periods'])
-  })
-})
-
-describe('number series', () => {
-  test('are configured apart, and refused where two could give the same number', async () => {
-    const tenant = api.tenants.aLive
-    const url = `/v1/platforms/${tenant.tenant.platformId}`
-    const set = (invoice_settings: unknown) => tenant.call('PATCH', url, { invoice_settings })
-    const same = await set({ self_billing_invoice_number_configuration: { prefix: 'CRE' } })
-    expect([same.status, same.body['field']]).toEqual([
-      400,
-      'invoice_settings.self_billing_invoice_number_configuration.prefix',
-    ])
-    const unknown = await set({ credit_invoice_number_configuration: { prefix: '{{customer.custom_fields[nobody]}}' } })
-    expect([unknown.status, unknown.body['field']]).toEqual([
-      400,
-      'invoice_settings.credit_invoice_number_configuration.prefix',
-    ])
-    expect(
-      (await set({ credit_invoice_number_configuration: { prefix: 'GS', minimum_number_of_digits: 3 } })).status,
-    ).toBe(200)
-    const { url: invoice } = await issued(tenant)
-    const credit = await succeed(tenant, 'POST', `${invoice}/credit`, {})
-    expect((await finalize(tenant, credit['id']))['invoice_number']).toBe('GS-2026-001')
-    await set({})
   })
 })
