@@ -1,6 +1,7 @@
 // In which time something happens: customers of the TEST environment may live in that of a test clock.
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, type ReadUow, readTenant } from '../../shared/database/database.ts'
+import { withNamedStatements } from '../../shared/database/statements/named-statements.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 import { atTestTime, isTestTime } from '../../shared/test-time.ts'
@@ -92,7 +93,7 @@ async function frozenTimeOf(database: Database, tenant: Tenant, names: readonly 
   const subjects = testClockSubjectsOf(database)
   if (subjects.length === 0) return null
   const { rows } = await readTenant(database, tenant, uow =>
-    uow.tx.execute<{ at: string }>(sql`
+    withNamedStatements(uow).tx.execute<{ at: string }>(sql`
       select (extract(epoch from t.frozen_time) * 1000)::bigint::text as at
       from test_clock_customers m
       join test_clocks t on t.platform_id = m.platform_id and t.environment = m.environment and t.id = m.test_clock_id
