@@ -5,7 +5,7 @@ import { SABOTAGES } from './sabotage.ts'
 
 const { simulate } = await loadSimulation()
 
-/** A quarter of what a run of the tests goes through; most are found within ten. */
+/** Half of what a run of the tests goes through; most are found within ten. */
 const SEEDS = 500
 const TIMEOUT_MS = 300_000
 

@@ -5,7 +5,7 @@ import type { Story } from './simulate.ts'
 
 const { simulate } = await loadSimulation()
 
-const SEEDS = Number(process.env['SEEDS'] ?? 2_000)
+const SEEDS = Number(process.env['SEEDS'] ?? 1_000)
 const ONLY = process.env['SEED']
 const SEEDS_PER_TEST = 250
 /** Some seven seconds on a quiet machine. */
