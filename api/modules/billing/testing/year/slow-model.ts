@@ -17,6 +17,8 @@ export type Expected = {
   /** Until when it charges ahead, where that is all it charges; null for any other. */
   readonly onlyAheadUntil: number | null
   readonly lines: ReadonlyMap<string, number>
+  /** How much usage it charges, by line: of late usage what is more than was charged before. */
+  readonly quantities: ReadonlyMap<string, number>
 }
 
 export function expectedYear(story: Story): Expected[] {
@@ -35,6 +37,7 @@ type OfPeriod = {
 
 class Invoice {
   private readonly lines = new Lines()
+  private readonly quantities = new Lines()
   private readonly entries: Entry[] = []
   private readonly story: Story
   private readonly closing: Closing
@@ -60,6 +63,7 @@ class Invoice {
       isFirst: closing.from === null,
       onlyAheadUntil: late.length === 0 && charged.every(({ price }) => price.inAdvance) ? closing.ahead : null,
       lines: lines.all(),
+      quantities: this.quantities.all(),
     }
   }
 
@@ -105,6 +109,7 @@ class Invoice {
       const quantity = this.used(period)
       const value = usagePrice(price, this.beyond(phase, price, period, quantity))
       this.books.usage.set(`${price.id} ${phase.id} ${period.start}`, { phase, price, period, quantity, cents: value })
+      this.quantities.add('USAGE', `${price.id} ${phase.id}`, period, quantity)
       this.entry(phase, price, period, [{ span: period, cents: value }])
       return
     }
@@ -244,6 +249,7 @@ class Invoice {
       if (quantity <= unit.quantity) continue
       const value = usagePrice(unit.price, this.beyond(unit.phase, unit.price, unit.period, quantity))
       const before = unit.cents
+      this.quantities.add('USAGE', `${unit.price.id} ${unit.phase.id}`, unit.period, quantity - unit.quantity)
       unit.quantity = quantity
       unit.cents = value
       const { phase, price, period } = unit

@@ -11,6 +11,9 @@ export type Sold = { readonly plan: string; readonly version: string }
 /** What a story sells, by the names of the story. */
 export type Catalog = {
   readonly calculation: string
+  /** The references of what its events measure. */
+  readonly meter: string
+  readonly value: string
   readonly seatItem: Item
   readonly sold: readonly Sold[]
   /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>` and `product <price>`. */
@@ -48,7 +51,8 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
   const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
   const sold: Sold[] = []
   for (const plan of story.plans) sold.push(await sell(tenant, plan, { calculation: calculation['id'], seatItem, ids }))
-  const catalog = { calculation: calculation['id'], seatItem, sold, ids, names }
+  const measured = { calculation: calculation['id'], meter: meter['reference'], value: value['reference'] }
+  const catalog = { ...measured, seatItem, sold, ids, names }
   for (const { id } of story.plans.flatMap(({ prices }) => prices)) names.set(idIn(catalog, `config ${id}`), id)
   await post('pricing-plan-groups', {
     reference: seed.unique('tiers'),

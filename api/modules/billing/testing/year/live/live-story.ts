@@ -15,10 +15,19 @@ const BASE_FEE: Price = {
 }
 
 /**
- * The story of a seed, as far as requests give it here: prices that follow the periods of the subscription, seats of one item that
- * every plan sells or none does, and usage that arrives in time. The simulation in pure code has the rest.
+ * The story of a seed, as far as requests give it here: prices that follow the periods of the subscription, and seats of one item that
+ * every plan sells or none does. The simulation in pure code has the rest.
  */
 export const liveStory = (seed: number): Story => asLive(storyOf(seed))
+
+/** The same with usage that arrives in time, and never changes. */
+export const inTime = (story: Story): Story => ({
+  ...story,
+  usage: story.usage.map(({ time, versions: [first] }) => ({
+    time,
+    versions: [{ arrives: time, quantity: first?.quantity ?? 1 }],
+  })),
+})
 
 /**
  * The story of another subscription of the same customer, in periods that end at the same moments as far as that is possible. Its things have
@@ -76,7 +85,10 @@ export function besideOf(story: Story): Story {
     plans,
     deals,
     actions: actions.map(action => (action.type === 'PLAN' ? { ...action, realign: false } : action)),
-    usage: other.usage.map(({ time, versions }) => ({ time: later(time), versions })),
+    usage: other.usage.map(({ time, versions }) => ({
+      time: later(time),
+      versions: versions.map(each => ({ ...each, arrives: later(each.arrives) })),
+    })),
   })
 }
 
@@ -138,14 +150,5 @@ function asLive(story: Story): Story {
     // change-plan takes no new billing day.
     return { ...action, refund, realign: action.realign && !refund }
   })
-  return {
-    ...story,
-    plans,
-    deals,
-    actions,
-    usage: story.usage.map(({ time, versions: [first] }) => ({
-      time,
-      versions: [{ arrives: time, quantity: first?.quantity ?? 1 }],
-    })),
-  }
+  return { ...story, plans, deals, actions }
 }

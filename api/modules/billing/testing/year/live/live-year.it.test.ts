@@ -7,8 +7,9 @@ import { succeed } from '../../billed-subscription.ts'
 import type { Story } from '../story.ts'
 import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
 import { LivePayments, type PayingCustomer } from './live-payments.ts'
-import { besideOf, liveStory } from './live-story.ts'
-import { liveYears, usageOfStories } from './live-year.ts'
+import { besideOf, inTime, liveStory } from './live-story.ts'
+import { liveYears } from './live-year.ts'
+import { usageInMemory } from './usage-in-memory.ts'
 
 const ONLY = process.env['SEED']
 const SEEDS = process.env['SEEDS']
@@ -25,11 +26,11 @@ const seeds = ONLY
     ? Array.from({ length: Number(SEEDS) }, (_, seed) => FIRST + seed)
     : [CHOSEN]
 
-const stories = new Map<string, Story>()
+const usage = usageInMemory()
 let api: ApiHarness
 let tenant: TestTenant
 beforeAll(async () => {
-  api = await startApi({ usage: usageOfStories(stories) })
+  api = await startApi({ usage: usage.reader })
   tenant = api.tenants.aTest
   api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
   // The model knows nothing of a grace period: what happens after a period has no part in its invoice.
@@ -41,7 +42,7 @@ afterAll(() => api?.close())
 /** The third customer of a seed has two subscriptions, which combine. */
 function storiesOf(seed: number, place: number): readonly [Story, ...Story[]] {
   const story = liveStory(seed * CUSTOMERS + place)
-  return place === CUSTOMERS - 1 ? [story, besideOf(story)] : [story]
+  return place === CUSTOMERS - 1 ? [inTime(story), inTime(besideOf(story))] : [inTime(story)]
 }
 
 test.each(seeds)('a year of the customers of seed %i is billed as the rules say', async seed => {
@@ -54,7 +55,7 @@ test.each(seeds)('a year of the customers of seed %i is billed as the rules say'
       payments.push(made)
       return made
     }
-    const years = await liveYears(tenant, own, { stories, until: endOfYears(own), beside })
+    const years = await liveYears(tenant, own, { usage, until: endOfYears(own), beside })
     const found = await faultsOfYears(api.sql, years)
     for (const each of payments) found.push(...(await each.faultsAfter(api.sql)))
     faults.push(...found.map(fault => `customer ${place}: ${fault}`))

@@ -1,38 +1,22 @@
 // A year of a random customer through the api, in the time of a test clock: what happens in the story is sent as requests at its
 // time, and the code that bills in LIVE does the rest.
-import { decimal } from '../../../../../../shared/decimal.ts'
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
-import type { UsageReader } from '../../../usage/usage-reader.ts'
-import { NO_USAGE } from '../../no-usage.ts'
+import { closingsOf } from '../closings.ts'
 import type { Action, Story } from '../story.ts'
 import { doAction, type Sold } from './live-actions.ts'
-import { makeCatalog } from './live-catalog.ts'
+import { type Catalog, makeCatalog } from './live-catalog.ts'
 import { addSchedule, newCustomer, newEntity, type Sale, SUBSCRIPTIONS, termsAt, text } from './live-schedules.ts'
 
 export type LiveYear = {
   readonly story: Story
+  readonly customerId: string
   readonly subscriptionId: string
   /** The names of the story by the ids of the api: prices, coupons and schedules. */
   readonly names: ReadonlyMap<string, string>
 }
 type Year = LiveYear & Sold
-
-/** Usage of these stories, by the calculation that counts it. */
-export function usageOfStories(stories: ReadonlyMap<string, Story>): UsageReader {
-  return {
-    ...NO_USAGE,
-    read: async (_tenant, _parts, { calculation, interval }) => {
-      const own = (stories.get(calculation.id)?.usage ?? []).filter(
-        ({ time }) => interval.start <= time && time < interval.end,
-      )
-      if (own.length === 0) return []
-      const total = own.reduce((sum, { versions: [first] }) => sum + (first?.quantity ?? 0), 0)
-      return [{ currency: null, number: decimal(String(total)), count: own.length }]
-    },
-  }
-}
 
 /** What a customer does besides: at these moments, and once more when the year is over. */
 export type Beside = {
@@ -43,12 +27,27 @@ export type Beside = {
   /** It was made with that. */
   firstPaid(made: Row): void
 }
+const NOTHING: Beside = {
+  moments: [],
+  step: async () => undefined,
+  firstPayment: () => null,
+  firstPaid: () => undefined,
+}
 
-/** How far the year runs, and what counts the usage of its stories, which it fills in. */
+/** What is done at a moment; `early`: it may be done as soon as the last invoice before has closed. */
+export type Step = { readonly at: number; readonly do: () => Promise<void>; readonly early?: boolean }
+export type Named = { readonly id: string; readonly reference: string }
+/** How the usage of stories comes to where billing reads it. */
+export type LiveUsage = {
+  /** What is done for the usage of a story of this customer, and when. Its meter is there, and its subscription not yet. */
+  stepsOf(of: { readonly story: Story; readonly catalog: Catalog; readonly customer: Named }): readonly Step[]
+}
+
+/** How far the year runs, how its usage comes, and what the customer does besides. */
 type Run = {
   readonly until: number
-  readonly stories: Map<string, Story>
-  readonly beside: (of: { readonly customer: string; readonly entity: string; readonly begins: number }) => Beside
+  readonly usage: LiveUsage
+  readonly beside?: (of: { readonly customer: string; readonly entity: string; readonly begins: number }) => Beside
 }
 
 /**
@@ -58,7 +57,7 @@ type Run = {
 export async function liveYears(
   tenant: TestTenant,
   stories: readonly [Story, ...Story[]],
-  { until, stories: counted, beside: besideOf }: Run,
+  { until, usage, beside: besideOf = () => NOTHING }: Run,
 ): Promise<readonly LiveYear[]> {
   const [{ zone }] = stories
   const customer = await newCustomer(tenant, zone)
@@ -68,9 +67,11 @@ export async function liveYears(
   const beside = besideOf({ ...of, begins })
   const shared: Shared = { ...of, tenant, beside, combine: stories.length > 1 }
   const starts: Start[] = []
+  const arrivals: Step[] = []
   for (const story of stories) {
     const catalog = await makeCatalog(tenant, story)
-    counted.set(catalog.calculation, story)
+    const named = { id: customer['id'], reference: customer['reference'] }
+    arrivals.push(...usage.stepsOf({ story, catalog, customer: named }))
     starts.push(await prepared({ ...shared, story, catalog }))
   }
   const clock = await succeed(tenant, 'POST', '/v1/test-clocks', {
@@ -91,7 +92,7 @@ export async function liveYears(
   }
   const years: Year[] = []
   const steps = starts
-    .flatMap(({ story, start, act }, place) => [
+    .flatMap(({ story, start, act }, place): Step[] => [
       {
         at: story.start,
         do: async () => {
@@ -100,10 +101,13 @@ export async function liveYears(
       },
       ...story.actions.map(action => ({ at: action.at, do: async () => act(action, years[place]) })),
     ])
+    .concat(arrivals)
     .concat(beside.moments.map(at => ({ at, do: async () => beside.step(at, false) })))
     .toSorted((a, b) => a.at - b.at)
+  const cutoffs = stories.flatMap(closingsOf).map(({ cutoff }) => cutoff)
   for (const step of steps.filter(({ at }) => at <= until)) {
-    await advance(step.at)
+    // To turn a clock takes longer than all else that a step does.
+    if (!step.early || cutoffs.some(cutoff => now < cutoff && cutoff <= step.at)) await advance(step.at)
     await step.do()
   }
   await advance(until)
@@ -165,7 +169,7 @@ async function activated(of: Of, sold: object): Promise<Start['start']> {
   names.set(await addSchedule(of, { subscription: id, place: 0, plan: 0, start: story.start, more }), 'schedule0')
   return async () => {
     await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${id}`, { status: 'ACTIVE' })
-    return { story, subscriptionId: id, names }
+    return { story, customerId: customer, subscriptionId: id, names }
   }
 }
 
@@ -187,7 +191,7 @@ async function fromTemplate(of: Of, sold: object): Promise<Start['start']> {
       status: 'ACTIVE',
     })
     for (const [place, schedule] of made['pricing_plan_schedules'].entries()) names.set(schedule.id, `schedule${place}`)
-    return { story, subscriptionId: made['pricing_plan_subscription'].id, names }
+    return { story, customerId: customer, subscriptionId: made['pricing_plan_subscription'].id, names }
   }
 }
 
@@ -209,5 +213,5 @@ async function atOnce(of: Of, sold: object, first_payment: object): Promise<Year
   })
   names.set(made['pricing_plan_schedules'][0].id, 'schedule0')
   beside.firstPaid(made)
-  return { story, subscriptionId: made['id'] ?? made['pricing_plan_subscription'].id, names }
+  return { story, customerId: customer, subscriptionId: made['id'] ?? made['pricing_plan_subscription'].id, names }
 }

@@ -1,0 +1,139 @@
+// Simulated years whose usage is real events: random customers send them to the gateway as time passes, some late, again, with another
+// content, deleted or amended afterwards, and the code that bills in LIVE reads what the aggregator made of them. What each line bills
+// is what the slow model says, and no usage is billed twice or lost. One seed again: SEED=7; more of them: SEEDS=50, or from the hundredth
+// on FIRST_SEED=100 SEEDS=50.
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findStaleBuckets, rollBuckets } from '../../../../../../aggregator/rollups/roll-buckets.ts'
+import { findStaleDays, rollDays } from '../../../../../../aggregator/rollups/roll-days.ts'
+import { createTestAggregator } from '../../../../../../aggregator/testing.ts'
+import { ingestConfig } from '../../../../../../ingest/config.ts'
+import { startGateway } from '../../../../../../ingest/gateway.ts'
+import { ensureStreams } from '../../../../../../shared/log/streams.ts'
+import { silentLogger } from '../../../../../../shared/process/logger.ts'
+import { createTestClickHouse } from '../../../../../../shared/testing/clickhouse.ts'
+import { loginOf } from '../../../../../../shared/testing/database-logins.ts'
+import { startTestNats } from '../../../../../../shared/testing/nats.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
+import { createEventLog } from '../../../../../usage/event-log.ts'
+import { createEventStore } from '../../../../../usage/event-store.ts'
+import { createUsageReader } from '../../../usage/usage-reader.ts'
+import { succeed } from '../../billed-subscription.ts'
+import type { Story } from '../story.ts'
+import { eventStory } from './event-story.ts'
+import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
+import { LivePayments } from './live-payments.ts'
+import { besideOf, liveStory } from './live-story.ts'
+import { type Beside, liveYears } from './live-year.ts'
+import { type EventDoors, usageByEvents } from './usage-by-events.ts'
+import { usageFaults } from './usage-faults.ts'
+
+const ONLY = process.env['SEED']
+const SEEDS = process.env['SEEDS']
+/** Of the suite: five invoices of quarters, of two plans; of the events that they bill half are changed, also after their invoice. */
+const CHOSEN = 861
+const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
+const seeds = ONLY
+  ? [Number(ONLY)]
+  : SEEDS
+    ? Array.from({ length: Number(SEEDS) }, (_, seed) => FIRST + seed)
+    : [CHOSEN]
+/** Several wait for each other on a machine that does much else. */
+const LIMIT_MS = 600_000
+
+let api: ApiHarness
+let tenant: TestTenant
+let doors: EventDoors
+/** Resolves when all that was sent is stored. */
+let settle: () => Promise<void>
+const closers: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  const nats = await startTestNats()
+  closers.push(() => nats.stop())
+  const clickhouse = await createTestClickHouse()
+  closers.push(() => clickhouse.drop())
+  const aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
+  closers.push(() => aggregator.close())
+  const { client, partitions } = aggregator
+  const jsm = await jetstreamManager(aggregator.nats)
+  await ensureStreams(jsm, { partitions, replicas: 1 })
+  const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
+  api = await startApi({
+    usage: createUsageReader({ client, jsm, partitions }),
+    events: createEventStore(client, log),
+  })
+  closers.push(() => api.close())
+  tenant = api.tenants.aTest
+  // The years are in the past of every process.
+  api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
+  const running = await aggregator.start()
+  closers.push(() => running.stop())
+  const settings = {
+    PORT: '0',
+    METRICS_PORT: '0',
+    DATABASE_URL: loginOf(api.databaseUrl, 'millrace_gateway'),
+    NATS_URL: nats.url,
+    PARTITIONS: String(partitions),
+    DURABILITY: 'local',
+  }
+  const gateway = await startGateway(ingestConfig(settings), silentLogger, api.clock)
+  closers.push(() => gateway.stop())
+  settle = aggregator.settle
+  doors = {
+    send: events => sendTo(gateway.port, events),
+    rollUp: async () => {
+      await rollBuckets(client, await findStaleBuckets(client, 100_000))
+      await rollDays(client, await findStaleDays(client, 100_000))
+    },
+  }
+  // The model knows nothing of a grace period: what happens after a period has no part in its invoice.
+  const grace = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
+  await succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { invoice_settings: grace })
+})
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close()
+})
+
+async function sendTo(port: number, events: readonly object[]): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/events/ingest-list`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': tenant.key },
+    body: JSON.stringify(events),
+  })
+  if (response.status !== 201) throw new Error(`the gateway answers ${response.status} ${await response.text()}`)
+}
+
+/** The customer of every third seed has two subscriptions, which combine; that of the one before pays, and has a wallet. */
+const KINDS = 3
+function storiesOf(seed: number): readonly [Story, ...Story[]] {
+  const story = liveStory(seed)
+  return seed % KINDS === 2 ? [eventStory(story), eventStory(besideOf(story))] : [eventStory(story)]
+}
+
+// Each waits for the log and ClickHouse most of the time.
+test.concurrent.each(seeds)(
+  'a year of events of the customer of seed %i is billed once, as the rules say',
+  async seed => {
+    const own = storiesOf(seed)
+    const usage = usageByEvents(tenant, doors)
+    const payments: LivePayments[] = []
+    const pay = (of: ConstructorParameters<typeof LivePayments>[2]): Beside => {
+      const made = new LivePayments(tenant, seed, of)
+      payments.push(made)
+      return made
+    }
+    const beside = seed % KINDS === 1 ? { beside: pay } : {}
+    const years = await liveYears(tenant, own, { usage, until: endOfYears(own), ...beside })
+    await settle()
+    const faults = [...(await faultsOfYears(api.sql, years)), ...(await usageFaults(tenant, years, usage.events))]
+    for (const each of payments) faults.push(...(await each.faultsAfter(api.sql)))
+    const again = `SEED=${seed} npm test -- --project it api/modules/billing/testing/year/live/live-events`
+    expect(faults.map(fault => `${again} # ${fault}`)).toEqual([])
+  },
+  LIMIT_MS,
+)
+
+test('their invoices are numbered without a gap, and their wallets add up', async () => {
+  const { platformId } = tenant.tenant
+  expect([...(await numberFaults(api.sql, platformId)), ...(await ledgerFaults(api.sql, platformId))]).toEqual([])
+})

@@ -1,0 +1,82 @@
+// The usage of simulated years as events: sent when they arrive, some late, some again with the same or with another content, and
+// deleted and amended when the story says so.
+import { succeed } from '../../../../../testing/calls.ts'
+import type { TestTenant } from '../../../../../testing/harness.ts'
+import { chance, type Random, randomOf, whole } from '../random.ts'
+import { DAY, type Story, type Usage, YEAR_DAYS } from '../story.ts'
+import type { Catalog } from './live-catalog.ts'
+import type { LiveUsage, Named, Step } from './live-year.ts'
+
+/** Where events go. */
+export type EventDoors = {
+  /** To the gateway, which must take them. */
+  readonly send: (events: readonly object[]) => Promise<void>
+  /** Has what is stored rolled up. */
+  readonly rollUp: () => Promise<void>
+}
+
+/** The event of a usage, by the place of the usage in its story. */
+export type EventOf = { readonly usage: Usage; readonly reference: string }
+
+/** Usage as events; `events` has those of a story. */
+export function usageByEvents(
+  tenant: TestTenant,
+  { send, rollUp }: EventDoors,
+): LiveUsage & { readonly events: ReadonlyMap<Story, readonly EventOf[]> } {
+  const events = new Map<Story, readonly EventOf[]>()
+  return {
+    events,
+    stepsOf: ({ story, catalog, customer }) => {
+      const random = randomOf(story.seed + 10_000_019)
+      const own = story.usage.map(usage => ({ usage, reference: tenant.seed.unique('event') }))
+      events.set(story, own)
+      const steps = own.flatMap(event => stepsOf(event, { tenant, send, random, catalog, customer }))
+      const rolled = Array.from({ length: 2 }, () => ({ at: story.start + random() * YEAR_DAYS * DAY, do: rollUp }))
+      // Some find an invoice that collects as it was computed a moment before.
+      return [...steps, ...rolled].map(step => ({ ...step, early: chance(random, 0.7) }))
+    },
+  }
+}
+
+type Of = {
+  readonly tenant: TestTenant
+  readonly send: EventDoors['send']
+  readonly random: Random
+  readonly catalog: Catalog
+  /** Its id and its reference. */
+  readonly customer: Named
+}
+
+function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog, customer }: Of): Step[] {
+  const measured = (quantity: number) => [{ reference: catalog.value, number: String(quantity) }]
+  // Either name is the same customer.
+  const named = chance(random, 0.3) ? { customer_id: customer.id } : { customer_reference: customer.reference }
+  const event = (quantity: number, time: number) => ({
+    reference,
+    ...named,
+    meter_reference: catalog.meter,
+    timestamp: new Date(time).toISOString(),
+    meter_values: measured(quantity),
+  })
+  const [first, ...changes] = usage.versions
+  if (!first || first.quantity === null) throw new Error('usage begins with a quantity')
+  const { arrives, quantity } = first
+  const changed = changes.map(
+    (change): Step => ({
+      at: change.arrives,
+      do: async () => {
+        const url = `/v1/events/${reference}`
+        if (change.quantity === null) await succeed(tenant, 'POST', `${url}/delete`)
+        else await succeed(tenant, 'POST', `${url}/amend`, { meter_values: measured(change.quantity) })
+      },
+    }),
+  )
+  const repeats = Array.from({ length: chance(random, 0.3) ? whole(random, 1, 2) : 0 }, (): Step => {
+    const at = arrives + Math.floor(random() * 90 * DAY)
+    const other = event(quantity + whole(random, 1, 50), usage.time + whole(random, -40, 40) * DAY)
+    const again = chance(random, 0.5) ? event(quantity, usage.time) : other
+    return { at, do: () => send([again]) }
+  })
+  const sent = [event(quantity, usage.time), ...(chance(random, 0.1) ? [event(quantity + 7, usage.time)] : [])]
+  return [{ at: arrives, do: () => send(sent) }, ...changed, ...repeats]
+}
