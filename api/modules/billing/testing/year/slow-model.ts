@@ -220,10 +220,10 @@ class Invoice {
 
   /** What has arrived by now of what was used in a time. */
   private used({ start, end }: Span): number {
-    const { cutoff } = this.closing
+    const taken = this.closing.cutoff + (this.story.grace ?? 0)
     return this.story.usage
       .filter(({ time }) => start <= time && time < end)
-      .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= cutoff)?.quantity ?? 0), 0)
+      .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= taken)?.quantity ?? 0), 0)
   }
 
   /** What is left of a quantity after what the schedule includes: of each day of the period in force, its part of a whole one. */

@@ -65,10 +65,13 @@ export type Action = { readonly at: number } & (
   | { readonly type: 'RESUME' }
   | { readonly type: 'SEAT'; readonly seat: Seat }
 )
+type Versions = readonly { readonly arrives: number; readonly quantity: number | null }[]
 /** Usage at a time; each version replaces the one before from the moment it arrives, null deletes it. */
 export type Usage = {
   readonly time: number
-  readonly versions: readonly { readonly arrives: number; readonly quantity: number | null }[]
+  readonly versions: Versions
+  /** Of a customer that processes for the one of the subscription, and may be made later: when its versions are sent. */
+  readonly sent?: Versions
 }
 export type Story = {
   readonly seed: number
@@ -85,6 +88,10 @@ export type Story = {
   readonly deals: readonly Deal[]
   readonly actions: readonly Action[]
   readonly usage: readonly Usage[]
+  /** How long after it closed an invoice still takes usage; absent where it does not. */
+  readonly grace?: number
+  /** When the customer is made that processes for it; absent where there is none. */
+  readonly helperAt?: number
 }
 export type Phase = {
   readonly id: string

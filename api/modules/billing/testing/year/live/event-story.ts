@@ -3,7 +3,36 @@ import { closingsOf } from '../closings.ts'
 import { chance, pick, type Random, randomOf, whole } from '../random.ts'
 import { DAY, type Deal, knownAt, type Plan, type Price, type Story, type Usage, YEAR_DAYS } from '../story.ts'
 
-export const eventStory = (story: Story): Story => atEdges(withMore(everMetered(story)))
+export const eventStory = (story: Story): Story => withHelper(atEdges(withMore(everMetered(story))))
+
+/**
+ * The same where invoices take usage for some time after they closed. Null where something else happens in that time: the model knows
+ * what an invoice charges when it closes.
+ */
+export function withGrace(stories: readonly [Story, ...Story[]], grace: number): readonly [Story, ...Story[]] | null {
+  const cutoffs = stories.flatMap(closingsOf).map(({ cutoff }) => cutoff)
+  const isWithin = (moment: number): boolean => cutoffs.some(cutoff => cutoff < moment && moment <= cutoff + grace)
+  const isHit = ({ start, actions }: Story): boolean => isWithin(start) || actions.some(({ at }) => isWithin(at))
+  if (stories.some(isHit)) return null
+  const [first, ...others] = stories
+  return [inGrace(first, grace), ...others.map(story => inGrace(story, grace))]
+}
+
+/** Some of the usage arrives in that time, or soon after it. */
+function inGrace(story: Story, grace: number): Story {
+  const random = randomOf(story.seed + 13_000_027)
+  const cutoffs = closingsOf(story).map(({ cutoff }) => cutoff)
+  const moved = (usage: Usage): Usage => {
+    const cutoff = cutoffs.find(each => each > usage.time)
+    const [first] = usage.versions
+    if (cutoff === undefined || first === undefined || usage.sent) return usage
+    const later = cutoff + pick(random, [61_000, grace / 2, grace - 61_000, grace + 61_000]) - first.arrives
+    return later < 0
+      ? usage
+      : { ...usage, versions: usage.versions.map(each => ({ ...each, arrives: each.arrives + later })) }
+  }
+  return { ...story, grace, usage: story.usage.map(usage => (chance(random, 0.25) ? moved(usage) : usage)) }
+}
 
 /** Every plan has a price of usage. */
 function everMetered(story: Story): Story {
@@ -75,4 +104,20 @@ function atEdges(story: Story): Story {
     return { time, versions: usage.versions.map(each => ({ ...each, arrives: each.arrives + later })) }
   }
   return { ...story, usage: story.usage.map(usage => (chance(random, 0.2) ? moved(usage) : usage)) }
+}
+
+/** Some of the usage is of a customer that processes for the one of the subscription: from when it is there, all of it counts. */
+function withHelper(story: Story): Story {
+  const random = randomOf(story.seed + 14_000_029)
+  if (chance(random, 0.5)) return story
+  const helperAt = story.start + (chance(random, 0.3) ? 60_000 : whole(random, 1, 250) * DAY + 47 * 60_000)
+  const usage = story.usage.map((each): Usage => {
+    const then = each.versions.findLast(({ arrives }) => arrives <= helperAt)
+    // What was deleted before never counted.
+    if (!chance(random, 0.4) || then?.quantity === null) return each
+    const later = each.versions.filter(({ arrives }) => arrives > helperAt)
+    const versions = then ? [{ ...then, arrives: helperAt }, ...later] : later
+    return { ...each, versions, sent: each.versions }
+  })
+  return { ...story, helperAt, usage }
 }

@@ -104,7 +104,9 @@ export async function liveYears(
     .concat(arrivals)
     .concat(beside.moments.map(at => ({ at, do: async () => beside.step(at, false) })))
     .toSorted((a, b) => a.at - b.at)
-  const cutoffs = stories.flatMap(closingsOf).map(({ cutoff }) => cutoff)
+  const cutoffs = stories.flatMap(story =>
+    closingsOf(story).flatMap(({ cutoff }) => [cutoff, cutoff + (story.grace ?? 0)]),
+  )
   for (const step of steps.filter(({ at }) => at <= until)) {
     // To turn a clock takes longer than all else that a step does.
     if (!step.early || cutoffs.some(cutoff => now < cutoff && cutoff <= step.at)) await advance(step.at)

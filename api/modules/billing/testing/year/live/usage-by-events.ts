@@ -30,10 +30,13 @@ export function usageByEvents(
       const random = randomOf(story.seed + 10_000_019)
       const own = story.usage.map(usage => ({ usage, reference: tenant.seed.unique('event') }))
       events.set(story, own)
-      const steps = own.flatMap(event => stepsOf(event, { tenant, send, random, catalog, customer }))
+      const helper = { reference: tenant.seed.unique('helper') }
+      const steps = own.flatMap(event => stepsOf(event, { tenant, send, random, catalog, customer, helper }))
       const rolled = Array.from({ length: 2 }, () => ({ at: story.start + random() * YEAR_DAYS * DAY, do: rollUp }))
       // Some find an invoice that collects as it was computed a moment before.
-      return [...steps, ...rolled].map(step => ({ ...step, early: chance(random, 0.7) }))
+      const made =
+        story.helperAt === undefined ? [] : [{ at: story.helperAt, do: () => makeHelper(tenant, customer, helper) }]
+      return [...steps, ...rolled, ...made].map(step => ({ ...step, early: chance(random, 0.7) }))
     },
   }
 }
@@ -45,12 +48,26 @@ type Of = {
   readonly catalog: Catalog
   /** Its id and its reference. */
   readonly customer: Named
+  readonly helper: Pick<Named, 'reference'>
 }
 
-function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog, customer }: Of): Step[] {
+/** Of two customers the second processes for the first. */
+async function makeHelper(tenant: TestTenant, { id }: Named, { reference }: Pick<Named, 'reference'>): Promise<void> {
+  await succeed(tenant, 'POST', '/v1/customers', {
+    reference,
+    type: 'ORGANIZATION',
+    status: 'ACTIVE',
+    organization: { legal_name: 'Helper', registered_address: { country: 'NL' } },
+    parent_customer_id: id,
+    roles: ['PROCESSING_ONLY'],
+  })
+}
+
+function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog, customer, helper }: Of): Step[] {
   const measured = (quantity: number) => [{ reference: catalog.value, number: String(quantity) }]
   // Either name is the same customer.
-  const named = chance(random, 0.3) ? { customer_id: customer.id } : { customer_reference: customer.reference }
+  const own = chance(random, 0.3) ? { customer_id: customer.id } : { customer_reference: customer.reference }
+  const named = usage.sent ? { customer_reference: helper.reference } : own
   const event = (quantity: number, time: number) => ({
     reference,
     ...named,
@@ -58,7 +75,7 @@ function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog,
     timestamp: new Date(time).toISOString(),
     meter_values: measured(quantity),
   })
-  const [first, ...changes] = usage.versions
+  const [first, ...changes] = usage.sent ?? usage.versions
   if (!first || first.quantity === null) throw new Error('usage begins with a quantity')
   const { arrives, quantity } = first
   const changed = changes.map(

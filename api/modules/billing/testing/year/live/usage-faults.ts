@@ -111,10 +111,11 @@ const standsAt = ({ versions }: Usage, moment: number): number =>
 function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Billed }, { story, until }: Of): string[] {
   const known = knownAt(story, until)
   const ends = Math.min(known.cancel?.at ?? until, until)
+  const last = Math.min(ends + (story.grace ?? 0), until)
   const lines = [...new Set([...billed.keys(), ...open.keys()])].map(key => ({ key, ...timeOf(key) }))
   const wrong = lines.flatMap(({ key, start, end }) => {
     const own = story.usage.filter(({ time }) => start <= time && time < end)
-    const stands = own.reduce((total, usage) => total + standsAt(usage, ends), 0)
+    const stands = own.reduce((total, usage) => total + standsAt(usage, last), 0)
     const [was, will] = [sum(billed.get(key)), sum(open.get(key))]
     const hasFallen = will === 0 && was > stands && own.some(({ versions }) => versions.length > 1)
     if (was + will === stands || hasFallen) return []
@@ -130,7 +131,7 @@ function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Bil
           const of = lines.filter(({ key }) => key.startsWith(`${price.id} ${id} `))
           return own
             .filter(
-              usage => standsAt(usage, ends) > 0 && !of.some(line => line.start <= usage.time && usage.time < line.end),
+              usage => standsAt(usage, last) > 0 && !of.some(line => line.start <= usage.time && usage.time < line.end),
             )
             .map(({ time }) => `usage of ${new Date(time).toISOString()} is on no line of ${price.id} ${id}`)
         })
