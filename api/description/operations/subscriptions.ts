@@ -58,8 +58,9 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'A customer has one clock, and keeps it. Usage is sent as ever; its timestamps are not checked against the clock.',
   pricing_plan_subscriptions_delete: 'Only a DRAFT subscription can be deleted. Its schedules are deleted with it.',
   pricing_plan_schedules_create:
-    'The schedule is DRAFT until it is activated. It starts where the schedule before it ends; `set_previous_end_at` ends that one ' +
-    'at the start of this one, and `set_next_start_at` starts the draft after it at its end.',
+    'The schedule is DRAFT until it is activated. It starts where the schedule before it ends. One that runs on without an end is ' +
+    'ended at the start of this one, and with `set_previous_end_at` so is one that ends at another time. `set_next_start_at` starts ' +
+    'the draft after it at its end.',
   pricing_plan_schedules_update:
     'Every field of a DRAFT schedule can be changed, except its `type`. An ACTIVE schedule can be given another `end_at`, as long as ' +
     'neither the old nor the new one has passed, and other discounts, markups, minimums, enabled pricings, seats, included volumes and ' +
@@ -72,7 +73,8 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'The new schedule is a DRAFT on the version that you name. Currency, billing period, entitlements and discounts go along, but ' +
     'for discounts on single prices of the old version. It ends where the original did. `set_previous_end_at` ends the original at ' +
     'its start.',
-  pricing_plan_schedules_delete: 'Only a DRAFT schedule can be deleted.',
+  pricing_plan_schedules_delete:
+    'Only a DRAFT schedule can be deleted. The schedule before it keeps its end; set its `end_at` to null to have it run on.',
   pricing_plan_schedules_activate:
     'From then on the schedule is billed. The schedules before it must be ACTIVE. Of two calls for one draft at once, the later one is ' +
     'refused. Sent again afterwards, the call answers the schedule as it is.',

@@ -91,6 +91,10 @@ async function inFull(uow: Uow, body: InitRequest, newCustomerId: Id<'cust'>): P
       const message = 'The schedule before it runs on without an end; give that an end_at, or this one a start_at.'
       throw new AppError('MISSING_FIELD', message, { field: `${path}.start_at` })
     }
+    if (index > 0 && typeof startAt === 'string' && start !== startAt) {
+      const message = `The schedule before it ends at ${startAt}; start there, or leave one of the two times out.`
+      throw new AppError('INVALID_FIELD', message, { field: `${path}.start_at` })
+    }
     if (index === 0 && start !== startAt && body.pricing_plan_subscription_start_at !== undefined) {
       const message = 'It is another start than pricing_plan_subscription_start_at; send one of the two.'
       throw new AppError('INVALID_FIELD', message, { field: `${path}.start_at` })

@@ -178,15 +178,18 @@ describe('init from a template', () => {
 describe('init in full', () => {
   const init = (body: object) => post('/init', body)
 
-  test('creates customer, subscription and schedules, and activates them', async () => {
+  test.each([
+    ['the end of the first', { end_at: '2026-04-01T00:00:00Z' }, {}],
+    ['the start of the second', {}, { start_at: '2026-04-01T00:00:00Z' }],
+  ])('creates customer, subscription and schedules by %s, and activates them', async (_by, first, second) => {
     const version = await makeVersion(tenant)
     const reference = tenant.seed.unique('new')
     const { status, body } = await init({
       customer: { reference, type: 'ORGANIZATION', status: 'ACTIVE', organization: { legal_name: 'New' } },
       pricing_plan_subscription: { ...base(), status: 'ACTIVE' },
       pricing_plan_schedules: [
-        { pricing_plan_version_id: version, end_at: '2026-04-01T00:00:00Z' },
-        { pricing_plan_version_id: version },
+        { pricing_plan_version_id: version, ...first },
+        { pricing_plan_version_id: version, ...second },
       ],
       pricing_plan_subscription_start_at: '2026-03-01T00:00:00Z',
     })
@@ -237,6 +240,18 @@ describe('init in full', () => {
         pricing_plan_subscription: { ...base(), customer_id: await customer() },
         pricing_plan_schedules: [
           { pricing_plan_version_id: version },
+          { pricing_plan_version_id: version, start_at: '2025-01-01T00:00:00Z' },
+        ],
+      }),
+      'pricing_plan_schedules.1.end_at',
+      'INVALID_FIELD',
+    ],
+    [
+      'a schedule that leaves a gap after the one before',
+      async version => ({
+        pricing_plan_subscription: { ...base(), customer_id: await customer() },
+        pricing_plan_schedules: [
+          { pricing_plan_version_id: version, end_at: '2026-12-01T00:00:00Z' },
           { pricing_plan_version_id: version, start_at: '2027-01-01T00:00:00Z' },
         ],
       }),
@@ -244,7 +259,7 @@ describe('init in full', () => {
       'INVALID_FIELD',
     ],
     [
-      'a schedule after one without an end',
+      'a schedule that says no start, after one without an end',
       async version => ({
         pricing_plan_subscription: { ...base(), customer_id: await customer() },
         pricing_plan_schedules: [{ pricing_plan_version_id: version }, { pricing_plan_version_id: version }],

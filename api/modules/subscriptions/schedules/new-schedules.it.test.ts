@@ -123,3 +123,29 @@ describe('version selector', () => {
     expect((await post({ start_at: '2026-01-01T00:00:00Z' })).body).toEqual(refusal('pricing_plan_version_id'))
   })
 })
+
+describe('a later start', () => {
+  const timeline = async () => {
+    const query = `pricing_plan_subscription_id=${subscription}&order_by=start_at&order_direction=asc`
+    const { data } = await succeed(tenant, 'GET', `${SCHEDULES}?${query}`)
+    return data.map((row: { start_at: string; end_at: string | null }) => [row.start_at, row.end_at])
+  }
+  const [january, june, september] = ['2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z', '2026-09-01T00:00:00Z']
+
+  test('ends a schedule that runs on without an end, and no schedule that has one', async () => {
+    expect((await post({ start_at: january })).status).toBe(201)
+    expect((await post({ start_at: january })).body).toEqual(refusal('start_at'))
+    expect((await post({ start_at: june, end_at: '2026-05-01T00:00:00Z' })).body).toEqual(refusal('end_at'))
+    expect(await timeline()).toEqual([[january, null]])
+    const { status, body } = await post({ start_at: june })
+    expect(status).toBe(201)
+    expect((await post({ start_at: '2026-05-01T00:00:00Z', end_at: june })).body).toEqual(refusal('start_at'))
+    const copy = await tenant.call('POST', `${SCHEDULES}/${body['id']}/copy`, { start_at: september })
+    expect(copy.status).toBe(201)
+    expect(await timeline()).toEqual([
+      [january, june],
+      [june, september],
+      [september, null],
+    ])
+  })
+})

@@ -16,12 +16,12 @@ import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from
 
 /** A valid body of a schedule. */
 export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }
-/** Which neighbour a boundary moves with it; one of the two at most. */
+/** Which neighbour moves with a boundary, also where it has an end or start of its own; one of the two at most. */
 export type Neighbours = { readonly setPreviousEndAt: boolean; readonly setNextStartAt: boolean }
 
 /**
- * Creates a DRAFT schedule. With `setPreviousEndAt` the schedule before it is ended where this one starts; with `setNextStartAt` the
- * DRAFT after it starts where this one ends.
+ * Creates a DRAFT schedule. The schedule before it ends where this one starts if it runs on without an end, and with
+ * `setPreviousEndAt` also if it has one; with `setNextStartAt` the DRAFT after it starts where this one ends.
  */
 export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: Neighbours): Promise<Schedule> {
   const given = body.pricing_plan_subscription_id
@@ -42,7 +42,10 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
   })
 }
 
-/** Moves the boundary of the neighbour that `neighbours` names to that of a schedule which is about to be created. */
+/**
+ * Moves the boundary of the neighbour that `neighbours` names to that of a schedule which is about to be created. A schedule before it
+ * that runs on without an end is ended there in any case (semantics 4.3).
+ */
 export async function makeRoom(
   uow: Uow,
   subscription: Subscription,
@@ -50,7 +53,7 @@ export async function makeRoom(
   neighbours: Neighbours,
 ): Promise<void> {
   refuseBoth(neighbours)
-  if (neighbours.setPreviousEndAt) await endPrevious(uow, subscription, start_at, null)
+  await endPrevious(uow, subscription, start_at, { onlyOpen: !neighbours.setPreviousEndAt })
   if (!neighbours.setNextStartAt) return
   const all = await listSchedules(uow, subscription.id)
   await startNext(
@@ -81,7 +84,7 @@ export async function updateSchedule(
     await startNext(uow, next, 'end_at' in patch ? patch['end_at'] : schedule.end_at)
   }
   if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
-    await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, schedule.id)
+    await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, { exceptId: schedule.id })
   }
   const row = await withGivenOverrides(schedule, patch, overrides =>
     updateResource(uow, scheduleResource, id, { ...patch, ...named, ...overrides }),
@@ -197,16 +200,16 @@ export async function lockSchedule(
   return { schedule, subscription, seen }
 }
 
-/** Ends the schedule before `startAt` there, or extends it up to there. */
+/** Ends the schedule before `startAt` there, or extends it up to there; with `onlyOpen` one that has an end keeps it. */
 async function endPrevious(
   uow: Uow,
   subscription: Subscription,
   startAt: string,
-  exceptId: string | null,
+  { exceptId, onlyOpen = false }: { readonly exceptId?: string; readonly onlyOpen?: boolean },
 ): Promise<void> {
   const all = await listSchedules(uow, subscription.id)
   const previous = all.findLast(other => other.id !== exceptId && other.start_at < startAt)
-  if (!previous || previous.end_at === startAt) return
+  if (!previous || previous.end_at === startAt || (onlyOpen && previous.end_at !== null)) return
   requireAhead(uow, subscription, previous, startAt, 'start_at')
   await saveChange(uow, scheduleResource, previous, { end_at: startAt })
 }

@@ -41,7 +41,7 @@ const timeline = async () =>
 
 describe('timeline', () => {
   test('overlaps and gaps are refused; set_previous_end_at ends the one before', async () => {
-    await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z')
+    await makeSchedule(tenant, subscription, '2026-01-01T00:00:00Z', { end_at: '2026-07-01T00:00:00Z' })
     expect((await post({ start_at: '2026-06-01T00:00:00Z' })).body).toEqual(refusal('start_at'))
     const { status } = await post(
       { start_at: '2026-06-01T00:00:00Z', end_at: '2026-09-01T00:00:00Z' },
@@ -59,7 +59,8 @@ describe('timeline', () => {
   })
 
   test('of two overlapping creations at once, one is refused', async () => {
-    const answers = await Promise.all([1, 2, 3, 4].map(day => post({ start_at: `2026-01-0${day}T00:00:00Z` })))
+    const end_at = '2026-06-01T00:00:00Z'
+    const answers = await Promise.all([1, 2, 3, 4].map(day => post({ start_at: `2026-01-0${day}T00:00:00Z`, end_at })))
     expect(answers.map(answer => answer.status).sort()).toEqual([201, 400, 400, 400])
     expect(await timeline()).toHaveLength(1)
   })
@@ -284,5 +285,6 @@ describe('activation', () => {
     const active = await makeActiveSubscription(tenant, '2026-01-01T00:00:00Z')
     const body = { start_at: '2026-02-01T00:00:00Z', pricing_plan_subscription_id: active }
     expect((await post(body, '?set_previous_end_at=true')).body).toEqual(refusal('start_at'))
+    expect((await post(body)).body).toEqual(refusal('start_at'))
   })
 })

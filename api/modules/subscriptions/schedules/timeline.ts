@@ -26,12 +26,21 @@ export function timelineFault(entry: TimelineEntry, others: readonly TimelineEnt
 
 function faultAfter(before: TimelineEntry, entry: TimelineEntry): TimelineFault | null {
   const field = 'start_at'
+  if (before.start_at === entry.start_at) {
+    return {
+      field,
+      message: `The schedule ${before.id} starts at the same time; choose another time, or change that one.`,
+    }
+  }
   if (before.end_at === null) {
     const message = `The schedule ${before.id} runs on without an end; send set_previous_end_at=true to end it where this one starts.`
     return { field, message }
   }
   if (before.end_at > entry.start_at) {
-    return { field, message: `It overlaps the schedule ${before.id}, which ends at ${before.end_at}.` }
+    return {
+      field,
+      message: `It overlaps the schedule ${before.id}, which ends at ${before.end_at}; start there, or send set_previous_end_at=true.`,
+    }
   }
   if (before.end_at < entry.start_at) {
     const message = `It leaves a gap after the schedule ${before.id}, which ends at ${before.end_at}; start there, or send set_previous_end_at=true.`

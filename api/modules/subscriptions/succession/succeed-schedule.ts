@@ -100,6 +100,6 @@ export async function migrateSchedule(
 function startOf({ id, end_at }: Schedule, { start_at }: Span): string {
   const start = start_at ?? end_at
   if (start !== null) return start
-  const message = `The schedule ${id} runs on without an end; say when the new one starts, with set_previous_end_at=true.`
+  const message = `The schedule ${id} runs on without an end; say when the new one starts.`
   throw new AppError('MISSING_FIELD', message, { field: 'start_at' })
 }
