@@ -140,7 +140,8 @@ export async function deleteResource<R extends StoredRow>(
   const row = await lockExisting(uow, resource, idOrReference)
   const status = statusOf(row)
   if (resource.statuses && status !== 'DRAFT') {
-    const message = `Only a DRAFT can be deleted, and this one is ${status}; archive it instead.`
+    const advice = resource.statuses['ARCHIVED']?.includes(status) ? '; archive it instead' : ''
+    const message = `Only a DRAFT can be deleted, and this one is ${status}${advice}.`
     throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
       field: 'status',
       resourceId: row.id,

@@ -23,6 +23,12 @@ import type { Subscription } from './table.ts'
 import { requireSameClock } from './test-clocks/same-clock.ts'
 import { billedCustomerOf } from './variants.ts'
 
+/** The statuses that a call of their own leads to: more is done then than a change of the status. */
+const CALL_FOR: ReadonlyMap<unknown, string> = new Map([
+  ['CANCELLED', 'cancel'],
+  ['VOID', 'void'],
+])
+
 /** Changes a subscription. `status: ACTIVE` activates it with its draft schedules, after the other fields are changed. */
 export async function updateSubscription(
   uow: Uow,
@@ -33,6 +39,11 @@ export async function updateSubscription(
   const { status, ...terms } = patch
   const previous = await lockOne(uow, subscriptionResource, idOrReference)
   if (!previous) throw notFound(subscriptionResource, idOrReference)
+  const call = status === previous.status ? undefined : CALL_FOR.get(status)
+  if (call !== undefined) {
+    const message = `No PATCH makes a subscription ${status}; send POST /v1/pricing-plan-subscriptions/{id}/${call} instead.`
+    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
+  }
   if (status !== 'ACTIVE' || previous.status !== 'DRAFT') {
     const row = await updateResource(uow, subscriptionResource, previous.id, patch, actions)
     return await followRenewal(uow, row, previous)

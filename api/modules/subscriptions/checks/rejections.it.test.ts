@@ -110,3 +110,14 @@ test.each(
   const answer = await tenant.call(method, url, body === null ? undefined : JSON.parse(named(JSON.stringify(body))))
   expect([...refusal(answer), answer.body['message']]).toEqual([STATUS[code] ?? 400, code, field, expect.any(String)])
 })
+
+test.each([
+  ['DELETE /v1/pricing-plan-schedules/{liveSchedule}', {}, 'set its end_at, or have another schedule follow it'],
+  ['DELETE /v1/customers/{archived}', {}, 'Only a DRAFT can be deleted, and this one is ARCHIVED.'],
+  ['DELETE /v1/customers/{customer}', {}, 'archive it instead'],
+  ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'CANCELLED' }, '/pricing-plan-subscriptions/{id}/cancel'],
+  ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'VOID' }, '/pricing-plan-subscriptions/{id}/void'],
+])('%s %j is refused with a way that works, or none', async (call, body, advice) => {
+  const [method = '', url = ''] = named(call).split(' ')
+  expect((await tenant.call(method, url, body)).body['message']).toContain(advice)
+})

@@ -96,6 +96,15 @@ export async function updateSchedule(
 /** Deletes a DRAFT schedule, unless that would leave a gap between its neighbours. */
 export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
+  if (schedule.status !== 'DRAFT') {
+    const message =
+      'Only a DRAFT can be deleted, and this one is ACTIVE; set its end_at, or have another schedule follow it.'
+    throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
+      field: 'status',
+      resourceId: schedule.id,
+      resourceType: scheduleResource.objectType,
+    })
+  }
   const all = await listSchedules(uow, subscription.id)
   const place = all.findIndex(other => other.id === schedule.id)
   const [before, after] = [all[place - 1], all[place + 1]]
