@@ -1,7 +1,7 @@
 // How far usage is complete in ClickHouse, and the barrier a billing run waits at before it finalizes a period.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
-import { firstMessageAt, logEnds } from '../../shared/log/streams.ts'
+import { firstMessageAt, logEnds, messageAfterAt } from '../../shared/log/streams.ts'
 import { HungError } from '../../shared/process/unless-hung.ts'
 import { type Clock, type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
@@ -26,6 +26,8 @@ export type BarrierOptions = {
   readonly signal?: AbortSignal
 }
 
+/** So close behind, the last message stored says enough: a flood asks the broker nothing more. */
+const NEAR_MS = 1_000
 /** A ClickHouse that is started again is back by then; one that is away longer is the caller's to know. */
 const FAILING_MS = 3_000
 const POLL_FIRST_MS = 25
@@ -57,11 +59,13 @@ export async function usageUpToDate(deps: {
     return { partition, storedSeq: at?.seq ?? 0, storedAt: at?.at ?? instantOf(0), endSeq }
   })
   const behind = partitions.filter(({ storedSeq, endSeq }) => storedSeq < endSeq)
-  // Of a partition nothing of which was stored yet, everything before its first message is complete.
+  // Everything before the first message that is not stored is complete, however long before it the last one came.
   const until = await Promise.all(
-    behind.map(({ partition, storedSeq, storedAt }) =>
-      storedSeq > 0 ? storedAt : firstMessageAt(deps.jsm, partition),
-    ),
+    behind.map(async ({ partition, storedSeq, storedAt }) => {
+      if (storedSeq === 0) return await firstMessageAt(deps.jsm, partition)
+      if (now - storedAt < NEAR_MS) return storedAt
+      return (await messageAfterAt(deps.jsm, { partition, seq: storedSeq })) ?? storedAt
+    }),
   )
   return { upToDateUntil: instantOf(Math.min(now, ...until)), partitions }
 }

@@ -12,7 +12,7 @@ import { ensureStreams, logEnds } from '../../shared/log/streams.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { type Fault, startFaultProxy } from '../../shared/testing/fault-proxy.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
-import { systemClock } from '../../shared/time.ts'
+import { instantOf, systemClock } from '../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse } from '../../shared/usage/clickhouse.ts'
 
 let nats: TestNats
@@ -57,6 +57,15 @@ test('opens when everything accepted before is stored, and not earlier', async (
   expect(after.partitions.map(({ storedSeq, endSeq }) => storedSeq === endSeq)).toEqual([true, true])
   expect(after.upToDateUntil).toBeGreaterThanOrEqual(askedAgainAt)
   await running.stop()
+
+  // Each partition gets events after a quiet hour: what came before them is complete, not only what came before the hour.
+  const inAnHour = { ...deps, clock: { now: () => instantOf(systemClock.now() + 3_600_000) } }
+  const resumedAt = systemClock.now()
+  await aggregator.publish(references.map(reference => eventLineOf({ reference: `later-${reference}` })))
+  const resumed = await usageUpToDate(inAnHour)
+  expect(resumed.partitions.every(({ storedSeq, endSeq }) => 0 < storedSeq && storedSeq < endSeq)).toBe(true)
+  expect(resumed.partitions.every(({ storedAt }) => storedAt < resumedAt)).toBe(true)
+  expect(resumed.upToDateUntil).toBeGreaterThanOrEqual(resumedAt)
 })
 
 describe('a wait', () => {

@@ -94,3 +94,13 @@ export async function firstMessageAt(jsm: JetStreamManager, partition: number): 
   if (state.messages === 0) throw new Error(`${streamName(partition)} holds no message`)
   return Date.parse(state.first_ts)
 }
+
+/** When the broker took the first message after this position, epoch milliseconds; null when the partition holds none. */
+export async function messageAfterAt(
+  jsm: JetStreamManager,
+  { partition, seq }: { readonly partition: number; readonly seq: number },
+): Promise<number | null> {
+  const query = { seq: seq + 1, next_by_subj: streamSubject(partition) }
+  const message = await jsm.streams.getMessage(streamName(partition), query)
+  return message === null ? null : message.time.getTime()
+}
