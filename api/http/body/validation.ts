@@ -44,7 +44,10 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
   const unknown = faults.find(fault => fault.keyword === 'additionalProperties')
   const missing = faults.find(fault => fault.keyword === 'required')
   const fault =
-    unknown ?? missing ?? faults.find(({ keyword }) => keyword === 'enum' || keyword === 'format') ?? faults[0]
+    unknown ??
+    missing ??
+    faults.find(({ keyword }) => keyword === 'enum' || keyword === 'format') ??
+    ofMeantBranch(faults)
   if (!fault) return new AppError('BAD_REQUEST', 'The request does not have the expected shape.')
   const path = dotted(fault.instancePath)
   if (fault === unknown) {
@@ -62,6 +65,17 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
     return new AppError('INVALID_REQUEST', 'The body must be a JSON object.')
   if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
   return new AppError('INVALID_FIELD', `${path} ${explain(fault)}.`, { field: path })
+}
+
+/** Of a value that may be of several types, the fault of the type that was sent. */
+function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
+  const [first, ...others] = faults
+  if (first?.keyword !== 'type') return first
+  const { instancePath: path } = first
+  if (!others.some(({ keyword, instancePath }) => keyword === 'anyOf' && instancePath === path)) return first
+  const isMeant = ({ keyword, instancePath }: Fault) =>
+    instancePath === path ? keyword !== 'type' && keyword !== 'anyOf' : instancePath.startsWith(`${path}/`)
+  return others.find(isMeant) ?? first
 }
 
 function explain(fault: Fault): string {
