@@ -22,7 +22,7 @@ export const USAGE_OPERATIONS: Readonly<Record<string, string>> = {
     'Each bucket has one quantity for each calculation, currency and combination of `group_by[]` values. The numbers are exact and ' +
     'include every event that was accepted before `usage_counted_until`. With `pricing_plan_subscription_id` they are the quantities ' +
     'that its invoices bill, before included volumes and the state of a calculation with `persist`. An answer has at most 10,000 ' +
-    'quantities, and at most 100 buckets where different values (UNIQUE) are counted.',
+    'quantities, and different values (UNIQUE) are counted in at most 100 buckets.',
   usage_ingestion_read:
     'Counts what the gateways accepted and refused, of all calls that send events. Repeats are those that the gateway recognized and ' +
     'those that reached the log. The counts of the last seconds may still grow. They are kept for 31 days.',

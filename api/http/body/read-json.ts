@@ -4,21 +4,22 @@ import { AppError } from '../../../shared/errors.ts'
 /** Levels of objects and lists in each other. No body has a quarter of them, and what walks through one calls itself for each. */
 const LEVELS_MAX = 64
 
-/** The value of a body; undefined for an empty one. Throws BAD_REQUEST or INVALID_FIELD. */
-export function readJson(text: string): unknown {
+/** The value of a body, or of another text that `what` names; undefined for an empty one. Throws BAD_REQUEST or INVALID_FIELD. */
+export function readJson(text: string, what = 'body'): unknown {
   if (text === '') return undefined
   const { colons, levels } = structureOf(text)
-  if (levels > LEVELS_MAX) throw new AppError('BAD_REQUEST', `The body nests deeper than ${LEVELS_MAX} levels.`)
-  const value = parsed(text)
-  if (colons !== keysIn(value)) throw new AppError('INVALID_REQUEST', 'A key is given twice in one object of the body.')
+  if (levels > LEVELS_MAX) throw new AppError('BAD_REQUEST', `The ${what} nests deeper than ${LEVELS_MAX} levels.`)
+  const value = parsed(text, what)
+  if (colons !== keysIn(value))
+    throw new AppError('INVALID_REQUEST', `A key is given twice in one object of the ${what}.`)
   return value
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('BAD_REQUEST', 'The body is not valid JSON.')
+    throw new AppError('BAD_REQUEST', `The ${what} is not valid JSON.`)
   }
 }
 

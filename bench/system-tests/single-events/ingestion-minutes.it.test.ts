@@ -87,6 +87,7 @@ test.each([
   ['from=yesterday', 'from'],
   ['from=2026-03-19T12:00:00Z&to=2026-03-19T11:00:00Z', 'to'],
   ['from=2026-03-17T12:00:00Z&to=2026-03-19T11:00:00Z', 'from'],
+  ['from=2100-01-01T00:00:00Z', 'from'],
   ['minutes=5', 'minutes'],
 ])('%s is refused by the name of the parameter', async (query, field) => {
   const { status, body } = await tenant.call('GET', `/v1/usage/ingestion?${query}`)

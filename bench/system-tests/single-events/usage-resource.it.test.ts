@@ -237,6 +237,21 @@ describe('usage', () => {
     ])
   })
 
+  test('of a meter by the day counts different values too, and any part of a second as the whole second', async () => {
+    const days = (await usage({ meter_id: METER, bucket: 'DAY' }))['data']
+    const unique = ids['UNIQUE'] ?? ''
+    const alone = (await usage({ meter_value_calculation_id: unique, bucket: 'DAY' }))['data']
+    const own = (bucket: Row) =>
+      bucket['quantities'].filter((each: Row) => each['meter_value_calculation_id'] === unique)
+    expect(days).toHaveLength(31)
+    expect(days.map(own)).toEqual(alone.map(own))
+
+    const parts = { from: MARCH.from.replace('Z', '.900Z'), to: MARCH.to.replace('Z', '.900Z') }
+    expect(await usage({ meter_id: METER, ...parts })).toMatchObject({
+      data: (await usage({ meter_id: METER }))['data'],
+    })
+  })
+
   test('says what is wrong with a question by the name of the parameter', async () => {
     const sum = { meter_value_calculation_id: ids['SUM'] ?? '' }
     const ok = { customer_id: 'acme', from: MARCH.from, to: MARCH.to, ...sum }
@@ -257,6 +272,8 @@ describe('usage', () => {
       [{ ...ok, 'group_by[]': 'color' }, '400 INVALID_FIELD group_by.0'],
       [{ ...ok, meter_value_calculation_id: ids['UNIQUE'] ?? '', bucket: 'HOUR' }, '400 INVALID_FIELD bucket'],
       [{ ...ok, conditions: '{' }, '400 INVALID_FIELD conditions'],
+      [{ ...ok, conditions: '[]' }, '400 INVALID_FIELD conditions'],
+      [{ ...ok, conditions: '{"meter_properties":[],"meter_properties":[]}' }, '400 INVALID_FIELD conditions'],
       [{ ...ok, conditions: '{"colour":1}' }, '400 INVALID_FIELD conditions.colour'],
       [{ ...ok, color: 'red' }, '400 INVALID_FIELD color'],
     ]

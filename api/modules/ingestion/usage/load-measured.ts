@@ -6,6 +6,7 @@ import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, idsOf } from '../../../../shared/ids.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
+import { readJson } from '../../../http/body/read-json.ts'
 import { validatorCompiler } from '../../../http/body/validation.ts'
 import { listOf } from '../../../http/pagination.ts'
 import { findMany, findOne, notFound } from '../../../resource/store.ts'
@@ -132,13 +133,21 @@ async function conditionOf(uow: ReadUow, text: string, find: Find): Promise<Usag
 }
 
 function parse(text: string): ConditionsInput {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new AppError('INVALID_FIELD', 'conditions is not JSON.', { field: FIELD })
+  const value = read(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const message = 'conditions must be a JSON object, such as {"meter_properties":[…]}.'
+    throw new AppError('INVALID_FIELD', message, { field: FIELD })
   }
   const checked = validate(value)
   if (checked !== true) throw checked.error.within(FIELD)
   return value as ConditionsInput
+}
+
+/** As strictly as a body. */
+function read(text: string): unknown {
+  try {
+    return readJson(text, 'value')
+  } catch (error) {
+    throw error instanceof AppError ? new AppError('INVALID_FIELD', error.message, { field: FIELD }) : error
+  }
 }

@@ -77,6 +77,8 @@ function timeOf({ from, to }: Static<typeof IngestionQueryShape>, now: Instant):
   const read = (text: string | undefined): Instant | null => (text === undefined ? null : parseInstant(text))
   const end = ceil(read(to) ?? instantOf(now + 1))
   const start = floor(read(from) ?? instantOf(end - DEFAULT_MINUTES * MINUTE_MS))
+  if (end <= start && to === undefined)
+    throw new AppError('INVALID_FIELD', 'from is in the future; without to, the answer ends now.', { field: 'from' })
   if (end <= start) throw new AppError('INVALID_FIELD', 'to must be after from.', { field: 'to' })
   if (end - start > MINUTES_MAX * MINUTE_MS) {
     const message = `from and to may be at most ${MINUTES_MAX} minutes (a day) apart; choose a shorter time.`

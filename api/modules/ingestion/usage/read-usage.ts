@@ -5,7 +5,14 @@ import { type Database, type ReadUow, readTenant } from '../../../../shared/data
 import { plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { formatInstant, type Interval, interval, parseInstant } from '../../../../shared/time.ts'
+import {
+  formatInstant,
+  type Instant,
+  type Interval,
+  instantOf,
+  interval,
+  parseInstant,
+} from '../../../../shared/time.ts'
 import { findOne, notFound } from '../../../resource/store.ts'
 import type { UsageQuery } from '../../../usage/usage-query.ts'
 import type { BillingInputs, CalculationInput } from '../../billing/terms/billing-inputs.ts'
@@ -84,12 +91,18 @@ function view(
 type Time = { readonly within: Interval; readonly buckets: readonly Interval[] }
 
 function timeOf({ from, to, bucket, timezone = 'UTC' }: UsageRequest): Time {
-  const [start, end] = [parseInstant(from), parseInstant(to)]
+  const [start, end] = [wholeSecond(from), wholeSecond(to)]
   const zone = zoneOf(timezone)
   if (start === null || end === null || zone === null) throw new Error('the shape of the request was checked')
   if (end <= start) throw new AppError('INVALID_FIELD', 'to must be after from.', { field: 'to' })
   const within = interval(start, end)
   return { within, buckets: bucket === undefined ? [within] : cut(within, bucket, zone) }
+}
+
+/** Answers show whole seconds, so these are what is counted. */
+function wholeSecond(text: string): Instant | null {
+  const at = parseInstant(text)
+  return at === null ? null : instantOf(at - (at % 1_000))
 }
 
 function cut(within: Interval, bucket: Bucket, zone: Zone): Interval[] {
@@ -101,10 +114,11 @@ function cut(within: Interval, bucket: Bucket, zone: Zone): Interval[] {
 
 /** How many quantities each bucket may have of each calculation. */
 function bounded(buckets: readonly Interval[], { calculations }: Measured): number {
-  const isUnique = calculations.some(({ calculation_type: type }) => type === 'UNIQUE')
+  const uniques = calculations.filter(({ calculation_type: type }) => type === 'UNIQUE').length
   const series = buckets.length * calculations.length
-  if (isUnique && series > UNIQUE_BUCKETS_MAX) {
-    const message = `Different values (UNIQUE) are counted in at most ${UNIQUE_BUCKETS_MAX} buckets: choose a larger bucket, or less time.`
+  if (buckets.length * uniques > UNIQUE_BUCKETS_MAX) {
+    const times = uniques > 1 ? `, times the ${uniques} such calculations of the meter` : ''
+    const message = `Different values (UNIQUE) are counted in at most ${UNIQUE_BUCKETS_MAX} buckets${times}: choose a larger bucket, less time, or another calculation.`
     throw new AppError('INVALID_FIELD', message, { field: 'bucket' })
   }
   if (series <= POINTS_MAX) return Math.floor(POINTS_MAX / series)
