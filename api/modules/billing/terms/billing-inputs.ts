@@ -209,6 +209,8 @@ export type BillingInputs = Parties & {
   readonly subscription: SubscriptionInput
   /** In the order of time. */
   readonly schedules: readonly ScheduleInput[]
+  /** Where a schedule starts and an invoice that is closed ends, in order: what is left of the period there has an invoice of its own. */
+  readonly resumed_at?: readonly string[]
   readonly plans: readonly PlanInput[]
   readonly pricings: readonly PricingInput[]
   readonly product_items: readonly ProductItemInput[]

@@ -83,10 +83,24 @@ export function calendarAt(
   return { span: part.span, gridOf: length => gridIn(inputs, part, length) }
 }
 
-/** The billing periods of the active span, in order. */
-function* periodsIn(inputs: PeriodInputs, span: Span): Generator<BillingPeriod, void, undefined> {
+/** The billing periods of the active span, in order; one in which billing resumed is in two parts. */
+function* periodsIn(inputs: BillingInputs, span: Span): Generator<BillingPeriod, void, undefined> {
+  const resumed = (inputs.resumed_at ?? []).map(at)
   for (const part of partsOf(inputs, span))
-    yield* billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span)
+    for (const period of billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span))
+      yield* cutAt(period, resumed)
+}
+
+/** The period up to each of these moments within it, in order, and the rest. */
+function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<BillingPeriod, void, undefined> {
+  let { start } = period.covered
+  const { end } = period.covered
+  for (const moment of moments) {
+    if (moment <= start || end <= moment) continue
+    yield { ...period, covered: interval(start, moment) }
+    start = moment
+  }
+  yield { ...period, covered: interval(start, end) }
 }
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */

@@ -23,6 +23,7 @@ import { loadPersistedUsage } from '../../persisted-usage/load-persisted-usage.t
 import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { isForeign, loadExchange, type Sold, startOf } from './load-exchange.ts'
+import { loadResumed } from './load-resumed.ts'
 import { loadSeats } from './load-seats.ts'
 import { loadSubLineCustomers } from './load-sub-line-customers.ts'
 import { loadSchedules, loadSubscriptions } from './load-subscriptions.ts'
@@ -92,7 +93,7 @@ export async function loadManyInputs(
     if (!attribution) throw new Error('every subscription has its attribution')
     return { subscription, attribution, catalog, schedules: schedulesOf(subscription) }
   })
-  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates] = await Promise.all([
+  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates, resumed] = await Promise.all([
     loadTaxRatesOf(uow, found.map(askingOf)),
     loadTaxExchange(uow, found.map(invoicedOf)),
     loadNumberFieldsOf(
@@ -104,11 +105,13 @@ export async function loadManyInputs(
     loadSubLineCustomers(uow, each),
     loadSeats(uow, each),
     loadExchange(uow, each),
+    loadResumed(uow, [...scheduled]),
   ])
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
       const seated = seats.get(subscription.id)
+      const resumedAt = resumed.get(subscription.id)
       const both = bothOf(subscription)
       const inputs: BillingInputs = {
         platform,
@@ -121,6 +124,7 @@ export async function loadManyInputs(
         number_fields: numberFields[place] ?? [],
         subscription,
         schedules: own,
+        ...(resumedAt ? { resumed_at: resumedAt } : {}),
         ...sold,
         calculations,
         persisted_usages: persisted.get(subscription.id) ?? [],
