@@ -108,8 +108,8 @@ export async function liveYears(
     closingsOf(story).flatMap(({ cutoff }) => [cutoff, cutoff + (story.grace ?? 0)]),
   )
   for (const step of steps.filter(({ at }) => at <= until)) {
-    // To turn a clock takes longer than all else that a step does.
-    if (!step.early || cutoffs.some(cutoff => now < cutoff && cutoff <= step.at)) await advance(step.at)
+    // To turn a clock takes longer than all else that a step does. What an action closes at its own moment is issued by the next turn.
+    if (!step.early || cutoffs.some(cutoff => now <= cutoff && cutoff <= step.at)) await advance(step.at)
     await step.do()
   }
   await advance(until)
