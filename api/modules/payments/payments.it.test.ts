@@ -5,6 +5,7 @@ import { type ApiHarness, startApi, type TestTenant } from '../../testing/harnes
 import { noticesOf } from '../../testing/notices.ts'
 import type { Row } from '../../testing/wire.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
+import { oneOffParties } from '../invoices/testing/one-off-parties.ts'
 
 let api: ApiHarness
 beforeAll(async () => {
@@ -17,25 +18,14 @@ const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 
 /** A FINAL invoice of 121.00. */
 async function issued(tenant: TestTenant, finalize = true): Promise<{ url: string; id: string; customer: string }> {
-  const customer = await succeed(tenant, 'POST', '/v1/customers', {
-    reference: tenant.seed.unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', registered_address: { country: 'NL' } },
-  })
-  const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
-    reference: tenant.seed.unique('main'),
-    legal_name: 'Millrace',
-    registered_address: { country: 'NL' },
-  })
+  const parties = await oneOffParties(tenant)
   const { id } = await succeed(tenant, 'POST', '/v1/invoices', {
-    customer_id: customer['id'],
-    billing_entity_id: entity['id'],
+    ...parties,
     lines: [{ pricing_name: 'Workshop', pricing_type: 'FIXED', pricing_band: { amount: eur('100') } }],
   })
   const url = `/v1/invoices/${id}`
   if (finalize) await succeed(tenant, 'PATCH', url, { status: 'FINAL' })
-  return { url, id, customer: customer['id'] }
+  return { url, id, customer: parties.customer_id }
 }
 
 const state = (invoice: Row) => [

@@ -7,6 +7,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { runBilling } from '../../billing/run/run-billing.ts'
 import { type Billed, billedSubscription } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
+import { oneOffParties } from '../testing/one-off-parties.ts'
 
 let api: ApiHarness
 beforeAll(async () => {
@@ -171,26 +172,11 @@ describe('lines on an invoice of a subscription', () => {
 })
 
 describe('one-off invoices', () => {
-  async function parties(tenant: TestTenant): Promise<{ customer_id: string; billing_entity_id: string }> {
-    const customer = await succeed(tenant, 'POST', '/v1/customers', {
-      reference: tenant.seed.unique('acme'),
-      type: 'ORGANIZATION',
-      status: 'ACTIVE',
-      organization: { legal_name: 'Acme', registered_address: { country: 'NL' } },
-    })
-    const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
-      reference: tenant.seed.unique('main'),
-      legal_name: 'Millrace',
-      registered_address: { country: 'NL' },
-    })
-    return { customer_id: customer['id'], billing_entity_id: entity['id'] }
-  }
-
   test('one is created as a DRAFT, changed, made FINAL and dated on that day', async () => {
     const tenant = api.tenants.aLive
     setTime('2026-05-04T10:00:00Z')
     const created = await succeed(tenant, 'POST', '/v1/invoices', {
-      ...(await parties(tenant)),
+      ...(await oneOffParties(tenant)),
       purchase_order_number: 'PO-9',
       notes: ['Thank you.'],
       lines: [FIXED, { ...HOURS, start_at: '2026-04-01T00:00:00Z', end_at: '2026-05-01T00:00:00Z' }],
@@ -238,7 +224,7 @@ describe('one-off invoices', () => {
   test('takes the customer by reference, the entity of the platform, dates and due date as given; is archived unissued', async () => {
     const tenant = api.tenants.bLive
     setTime('2026-05-04T10:00:00Z')
-    const { customer_id, billing_entity_id } = await parties(tenant)
+    const { customer_id, billing_entity_id } = await oneOffParties(tenant)
     const customer = await succeed(tenant, 'GET', `/v1/customers/${customer_id}`)
     const body = {
       customer_reference: customer['reference'],
@@ -267,8 +253,8 @@ describe('one-off invoices', () => {
 
   test('is refused whole, with the field', async () => {
     const tenant = api.tenants.aLive
-    const both = await parties(tenant)
-    const other = await parties(api.tenants.bTest)
+    const both = await oneOffParties(tenant)
+    const other = await oneOffParties(api.tenants.bTest)
     const cases: readonly (readonly [Record<string, unknown>, number, string, string])[] = [
       [{ ...both, customer_id: undefined, lines: [FIXED] }, 400, 'MISSING_FIELD', 'customer_id'],
       [{ ...both, customer_id: other.customer_id, lines: [FIXED] }, 404, 'RESOURCE_NOT_FOUND', 'customer_id'],

@@ -2,6 +2,7 @@
 import { succeed } from '../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
+import { oneOffParties } from '../../testing/one-off-parties.ts'
 
 export const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 /** A line of a one-off invoice. */
@@ -14,22 +15,7 @@ export const line = (name: string, amount: string, more: Record<string, unknown>
 
 /** A one-off DRAFT of a new customer. */
 export async function oneOff(tenant: TestTenant, lines: unknown[]): Promise<Row> {
-  const buyer = await succeed(tenant, 'POST', '/v1/customers', {
-    reference: tenant.seed.unique('acme'),
-    type: 'ORGANIZATION',
-    status: 'ACTIVE',
-    organization: { legal_name: 'Acme', registered_address: { country: 'NL' } },
-  })
-  const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
-    reference: tenant.seed.unique('main'),
-    legal_name: 'Millrace',
-    registered_address: { country: 'NL' },
-  })
-  return await succeed(tenant, 'POST', '/v1/invoices', {
-    customer_id: buyer['id'],
-    billing_entity_id: entity['id'],
-    lines,
-  })
+  return await succeed(tenant, 'POST', '/v1/invoices', { ...(await oneOffParties(tenant)), lines })
 }
 
 /** A FINAL invoice of 100 and 50 less 30, and 21 % tax: 120.00 and 25.20. */

@@ -26,19 +26,13 @@ import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-fa
 import { LivePayments } from './live-payments.ts'
 import { besideOf, liveStory } from './live-story.ts'
 import { type Beside, liveYears } from './live-year.ts'
+import { seedsOr } from './seeds.ts'
 import { type EventDoors, usageByEvents } from './usage-by-events.ts'
 import { usageFaults } from './usage-faults.ts'
 
-const ONLY = process.env['SEED']
-const SEEDS = process.env['SEEDS']
 /** Of the suite: five invoices of quarters, of two plans; of the events that they bill half are changed, also after their invoice. */
 const CHOSEN = 861
-const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
-const seeds = ONLY
-  ? [Number(ONLY)]
-  : SEEDS
-    ? Array.from({ length: Number(SEEDS) }, (_, seed) => FIRST + seed)
-    : [CHOSEN]
+const seeds = seedsOr([CHOSEN])
 /** Several wait for each other on a machine that does much else. */
 const LIMIT_MS = 600_000
 

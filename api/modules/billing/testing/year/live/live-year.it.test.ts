@@ -9,22 +9,16 @@ import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-fa
 import { LivePayments, type PayingCustomer } from './live-payments.ts'
 import { besideOf, inTime, liveStory } from './live-story.ts'
 import { liveYears } from './live-year.ts'
+import { seedsOr } from './seeds.ts'
 import { usageInMemory } from './usage-in-memory.ts'
 
-const ONLY = process.env['SEED']
-const SEEDS = process.env['SEEDS']
 const CUSTOMERS = 3
 /**
  * Of the suite: a template, a trial, coupons, seats, a pause, changes of plan with a refund, cancellations, terms that end and are taken
  * back, and two subscriptions that combine.
  */
 const CHOSEN = 207
-const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
-const seeds = ONLY
-  ? [Number(ONLY)]
-  : SEEDS
-    ? Array.from({ length: Number(SEEDS) }, (_, seed) => FIRST + seed)
-    : [CHOSEN]
+const seeds = seedsOr([CHOSEN])
 
 const usage = usageInMemory()
 let api: ApiHarness

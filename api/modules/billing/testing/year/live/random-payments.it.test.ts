@@ -8,17 +8,11 @@ import { DAY } from '../story.ts'
 import { ledgerFaults, numberFaults } from './live-faults.ts'
 import { LivePayments } from './live-payments.ts'
 import { newCustomer, newEntity } from './live-schedules.ts'
+import { seedsOr } from './seeds.ts'
 
-const ONLY = process.env['SEED']
-const SEEDS = process.env['SEEDS']
-const FIRST = Number(process.env['FIRST_SEED'] ?? 0)
 /** Of the suite: with credits of what a wallet paid, and payments that are reversed and paid back. */
 const CHOSEN = [2, 5]
-const seeds = ONLY
-  ? [Number(ONLY)]
-  : SEEDS
-    ? Array.from({ length: Number(SEEDS) }, (_, place) => FIRST + place)
-    : CHOSEN
+const seeds = seedsOr(CHOSEN)
 const START = Date.parse('2026-01-01T10:00:00Z')
 const STEPS = 12
 
