@@ -97,7 +97,7 @@ test('a connection that was lost has the code of one, and the next question find
   expect(await selectRows(throughProxy, 'SELECT 1')).toEqual([[1]])
 })
 
-test('a statement that fails is told apart from a ClickHouse that cannot be reached', async () => {
+test('a statement that ClickHouse refuses is not mistaken for a ClickHouse that cannot be reached', async () => {
   const fault = (answer: Promise<unknown>): Promise<unknown> =>
     answer.then(
       () => expect.unreachable('it did not fail'),

@@ -129,7 +129,7 @@ export function* advancingInvoices(of: Advance): Generator<PendingInvoice | null
       if (step.pin) pins.push(step.pin)
       if (step.issue?.inputs.subscription.combine) issues.push(step.issue)
       if (step.closing) closings.push(step.closing)
-      // Late usage goes on the first invoice that may take it; once that invoice closes, none is left.
+      // The first invoice that takes late usage takes all of it, so when it closes the next ones get none.
       if (step.closing && step.billsLateUsage) late = []
     }
     yield step?.pending ?? null

@@ -209,7 +209,7 @@ export type BillingInputs = Parties & {
   readonly subscription: SubscriptionInput
   /** In the order of time. */
   readonly schedules: readonly ScheduleInput[]
-  /** Where a schedule starts and an invoice that is closed ends, in order: what is left of the period there has an invoice of its own. */
+  /** Times at which a closed invoice ends and a schedule starts, in order. Where one lies within a billing period, the rest has its own invoice. */
   readonly resumed_at?: readonly string[]
   readonly plans: readonly PlanInput[]
   readonly pricings: readonly PricingInput[]

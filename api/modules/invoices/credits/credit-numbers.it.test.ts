@@ -22,7 +22,9 @@ describe('number series', () => {
       400,
       'invoice_settings.self_billing_invoice_number_configuration.prefix',
     ])
-    const unknown = await set({ credit_invoice_number_configuration: { prefix: '{{customer.custom_fields[nobody]}}' } })
+    const unknown = await set({
+      credit_invoice_number_configuration: { prefix: '{{customer.custom_fields[unknown]}}' },
+    })
     expect([unknown.status, unknown.body['field']]).toEqual([
       400,
       'invoice_settings.credit_invoice_number_configuration.prefix',

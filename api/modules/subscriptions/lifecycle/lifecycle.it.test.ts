@@ -181,6 +181,7 @@ describe('init in full', () => {
   test.each([
     ['the end of the first', { end_at: '2026-04-01T00:00:00Z' }, {}],
     ['the start of the second', {}, { start_at: '2026-04-01T00:00:00Z' }],
+    ['both, in any offset', { end_at: '2026-04-01T02:00:00+02:00' }, { start_at: '2026-04-01T00:00:00Z' }],
   ])('creates customer, subscription and schedules by %s, and activates them', async (_by, first, second) => {
     const version = await makeVersion(tenant)
     const reference = tenant.seed.unique('new')

@@ -8,8 +8,8 @@ import type { ScheduleInput } from '../billing-inputs.ts'
 type Scheduled = readonly [subscriptionId: string, schedules: readonly ScheduleInput[]]
 
 /**
- * By subscription: the ends of closed invoices at which a schedule starts. Where that is within a period, the schedule was activated
- * only after the invoice of what came before it had been issued. A subscription without such an end is absent.
+ * By subscription: the times at which a closed invoice ends and a schedule starts, in order. If such a time lies within a billing
+ * period, the schedule was activated only after that invoice had been issued. A subscription without such times is absent.
  */
 export async function loadResumed(uow: ReadUow, all: readonly Scheduled[]): Promise<Map<string, string[]>> {
   const several = new Map(all.filter(([, schedules]) => schedules.length > 1))
