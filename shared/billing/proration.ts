@@ -9,13 +9,27 @@ import { type BillingPeriod, billingPeriods, type PeriodGrid, type PeriodLength,
 export const periodShare = (period: Pick<BillingPeriod, 'coveredDays' | 'fullDays'>): Fraction =>
   fraction(period.coveredDays, period.fullDays)
 
-/** The share of `full` that `part` covers (seats, discounts, commitments that start or end inside a period). */
-export function shareOf(part: Interval, full: Interval, zone: Zone): Fraction {
+/**
+ * The share of `full` that `part` covers (seats, discounts, commitments that start or end inside a period), without the
+ * days of pauses.
+ */
+export function shareOf(part: Interval, full: Interval, zone: Zone, pauses: readonly Interval[] = []): Fraction {
   const covered = intersect(part, full)
+  if (!covered) return NOTHING
   const days = localDays(full, zone)
   // A period inside one local day has no day to count; it is owed in full or not at all.
-  if (days === 0) return covered ? fraction(1, 1) : NOTHING
-  return covered ? fraction(localDays(covered, zone), days) : NOTHING
+  if (days === 0) return fraction(1, 1)
+  return fraction(Math.max(localDays(covered, zone) - pausedDays(covered, zone, pauses), 0), days)
+}
+
+/** The local days that pauses, which do not overlap, take out of a time: from the day each starts to the day before it ends. */
+export function pausedDays(time: Interval, zone: Zone, pauses: readonly Interval[]): number {
+  let days = 0
+  for (const pause of pauses) {
+    const off = intersect(pause, time)
+    if (off) days += localDays(off, zone)
+  }
+  return days
 }
 
 /** A full charge reduced to its share, exact: multiplied before it is divided, and never rounded to money here. */

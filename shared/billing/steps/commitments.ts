@@ -1,8 +1,9 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { type Instant, type Interval, intersect, interval, without } from '../../time.ts'
-import { type Fraction, fraction, timesFraction } from '../fraction.ts'
+import { type Instant, type Interval, interval, without } from '../../time.ts'
+import { type Fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
+import { shareOf } from '../proration.ts'
 import { TAX_CATEGORIES, type TaxCategory } from '../tax/tax.ts'
 import { CLAUSE_LEVELS, type Commitment, type MinimumBefore } from './clauses.ts'
 import { commonScope, type Line, type LinePeriod, netOf } from './line.ts'
@@ -93,11 +94,8 @@ function shareOfPeriod(
   { zone, pauses }: StepContext,
 ): Fraction {
   const held = applicableTime(during, service)
-  const paused = held === null ? [] : pauses.flatMap(pause => intersect(pause, held) ?? [])
-  const days = localDays(full, zone)
-  if (held === null || paused.length === 0 || days === 0) return applicableShare(during, service, full, zone)
-  const off = paused.reduce((count, each) => count + localDays(each, zone), 0)
-  return fraction(Math.max(localDays(held, zone) - off, 0), days)
+  if (held === null || pauses.length === 0) return applicableShare(during, service, full, zone)
+  return shareOf(held, full, zone, pauses)
 }
 
 /** How much more is owed: the missing money, or the price of the missing units on top of those that were used. */

@@ -93,6 +93,27 @@ describe('what is included', () => {
     expect(amounts([60], { config: including('31'), from: '2026-01-11T00:00:00Z' }, 1)).toEqual(['39'])
   })
 
+  test('in a period with a pause is prorated by the days outside it, as a price and a schedule state it', () => {
+    const pause = { type: 'PAUSE', start_at: '2026-01-11T00:00:00Z', end_at: '2026-01-21T00:00:00Z' } as const
+    const subscription = { inactive_periods: [pause] }
+    expect(amounts([60], { config: including('31'), subscription }, 1)).toEqual(['39'])
+    // Of one pricing period, and of the whole schedule, it is all of it.
+    expect(amounts([60], { config: including('31', 'PRICING_PERIOD'), subscription }, 1)).toEqual(['29'])
+    expect(amounts([60], { config: including('31', 'SCHEDULE'), subscription }, 1)).toEqual(['29'])
+    // 31 a month before the 16th: 10 days, of which none is paused; then 62: 5 days are paused, 11 are not.
+    const included_volumes = [
+      { pricing_item_config_id: 'config0', number: '31', end_at: '2026-01-16T00:00:00Z' },
+      { pricing_item_config_id: 'config0', number: '62', start_at: '2026-01-16T00:00:00Z' },
+    ]
+    const inputs = exampleInputs({
+      start,
+      items: [metered([{ amount: eur('1') }])],
+      subscription,
+      schedules: [{ included_volumes }],
+    })
+    expect(exampleInvoices(inputs, 1, '60')[0]?.amount_excluding_tax).toBe('28')
+  })
+
   test('comes off before the tiers begin', () => {
     const tiers = [
       { amount: eur('0.10'), tier_top_bound: { number: '1000' } },

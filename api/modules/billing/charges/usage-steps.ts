@@ -1,6 +1,6 @@
 // The usage that a charge is rated from: its own, and earlier usage that decides how much included volume or how much
 // of a bought block is left for it. Pure.
-import { type Fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
+import { type Fraction, NOTHING, WHOLE } from '../../../../shared/billing/fraction.ts'
 import { type BillingPeriod, billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { periodShare } from '../../../../shared/billing/proration.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
@@ -10,6 +10,7 @@ import { includedAt, includedIn } from '../../subscriptions/included-volumes/inc
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { FilteredCalculation } from '../terms/price-terms.ts'
 import type { Charge } from './charge.ts'
+import { withoutPauses } from './paused-days.ts'
 
 /** One step of a price's usage over time: what its pricing period used up to the end of the step. */
 export type UsageStep = {
@@ -66,11 +67,8 @@ function startOfSteps({ config, service }: Charge, { span, pricingGrid, billingG
   return billingPeriodAt(billingGrid, span, pricing.covered.start)?.covered.start ?? null
 }
 
-function stepsOf(
-  charge: Charge,
-  { span, since, pricingGrid, billingGrid }: PriceCalendar,
-  start: Instant,
-): UsageStep[] {
+function stepsOf(charge: Charge, calendar: PriceCalendar, start: Instant): UsageStep[] {
+  const { span, since, pricingGrid, billingGrid } = calendar
   const { calculation, persisted, service, late } = charge
   // A late charge is counted from what was persisted in its own time.
   const known = late === null ? persisted : []
@@ -81,9 +79,9 @@ function stepsOf(
       return {
         pricingPeriod: from,
         billingPeriod: period.full.start,
-        share: shareIn(period.full.start, { span, billingGrid }),
+        share: shareIn(period.full.start, calendar),
         usage: usageInterval(persist, since, interval(from, piece.covered.end), known),
-        granted: grantedIn(charge, { span, pricingGrid, billingGrid }, { period, piece }),
+        granted: grantedIn(charge, calendar, { period, piece }),
       }
     }),
   )
@@ -94,7 +92,7 @@ type Step = { readonly period: BillingPeriod; readonly piece: BillingPeriod }
 /** What the schedule includes of the window that a step is of; null where it states nothing. */
 function grantedIn(
   { included, config }: Charge,
-  { span, pricingGrid, billingGrid }: Pick<PriceCalendar, 'span' | 'pricingGrid' | 'billingGrid'>,
+  { span, pricingGrid, billingGrid, pauses }: PriceCalendar,
   { period, piece }: Step,
 ): IncludedVolume | null {
   if (!included) return null
@@ -106,13 +104,16 @@ function grantedIn(
     return includedIn(included, { covered, whole: covered, zone })
   }
   const whole = billingPeriodAt(billingGrid, span, instantOf(Math.max(period.full.start, span.start))) ?? period
-  return includedIn(included, { covered: whole.covered, whole: whole.full, zone })
+  return includedIn(included, { covered: whole.covered, whole: whole.full, zone, pauses })
 }
 
-/** By the days of the schedule in the billing period, even where the steps begin or end within it. */
-function shareIn(start: Instant, { span, billingGrid }: Pick<PriceCalendar, 'span' | 'billingGrid'>): Fraction {
+/** By the days of the schedule in the billing period that are not paused, even where the steps begin or end within it. */
+function shareIn(start: Instant, calendar: PriceCalendar): Fraction {
+  const { span, billingGrid } = calendar
   const period = billingPeriodAt(billingGrid, span, instantOf(Math.max(start, span.start)))
-  return period ? periodShare(period) : WHOLE
+  if (!period) return WHOLE
+  const unpaused = withoutPauses(calendar, period)
+  return unpaused ? periodShare(unpaused) : NOTHING
 }
 
 const lastOfEachPricingPeriod = (steps: readonly UsageStep[]): UsageStep[] =>

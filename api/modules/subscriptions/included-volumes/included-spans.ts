@@ -49,10 +49,17 @@ export function includedSpans(
 const endOf = (a: Instant | null, b: Instant | null): Instant | null =>
   a === null ? b : b === null ? a : instantOf(Math.min(a, b))
 
-/** What is included in a time: of each span its part by local days, of `whole`. Exact. */
+type Window = {
+  readonly covered: Interval
+  readonly whole: Interval
+  readonly zone: Zone
+  readonly pauses?: readonly Interval[]
+}
+
+/** What is included in a time: of each span its part by local days, of `whole`, without those of pauses. Exact. */
 export function includedIn(
   spans: readonly IncludedSpan[],
-  { covered, whole, zone }: { readonly covered: Interval; readonly whole: Interval; readonly zone: Zone },
+  { covered, whole, zone, pauses = [] }: Window,
 ): IncludedVolume {
   // Spans with the same volume are one, so that what does not change is prorated once.
   const shares = new Map<string, { readonly included: IncludedVolume; readonly share: Fraction }>()
@@ -61,7 +68,7 @@ export function includedIn(
     const part = intersect(interval(start, end ?? covered.end), covered)
     if (!part) continue
     const key = `${included.quantity} ${included.count}`
-    const share = shareOf(part, whole, zone)
+    const share = shareOf(part, whole, zone, pauses)
     shares.set(key, { included, share: addFractions(shares.get(key)?.share ?? NOTHING, share) })
   }
   return [...shares.values()].reduce<IncludedVolume>(

@@ -226,11 +226,11 @@ class Invoice {
       .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= taken)?.quantity ?? 0), 0)
   }
 
-  /** What is left of a quantity after what the schedule includes: of each day of the period in force, its part of a whole one. */
+  /** What is left of a quantity after what the schedule includes: of each day of the period that is not paused, its part of a whole one. */
   private beyond({ deal }: Phase, { id }: Price, period: Period, quantity: number): Ratio {
     const { zone } = this.story
     let included = 0
-    for (let day = dayOf(period.start, zone); day < dayOf(period.end, zone); day += 1) {
+    for (const day of this.days(period)) {
       const entry = deal.included.find(
         each =>
           each.price === id && dayOf(each.start, zone) <= day && (each.end === null || day < dayOf(each.end, zone)),
