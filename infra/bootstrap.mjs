@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { oneAtATime } from './one-at-a-time.mjs'
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -111,8 +112,17 @@ const isStamped = wanted => existsSync(STAMP) && readFileSync(STAMP, 'utf8') ===
 /** Whether dist/ is of these very sources. */
 export const isBuilt = () => isStamped(fingerprint(sources()))
 
-/** Compiles into dist/, copies what is not TypeScript (SQL, fonts, pages) and describes the API, unless dist/ is of these very sources. */
+/**
+ * Compiles into dist/, copies what is not TypeScript (SQL, fonts, pages) and describes the API, unless dist/ is of these very sources. Of
+ * several processes at once, one does it and the others wait.
+ */
 export async function build() {
+  if (isBuilt()) return
+  const onWait = () => say('Another process builds; waiting for it')
+  await oneAtATime(join(ROOT, '.tools', 'build.lock'), buildAlone, { onWait })
+}
+
+async function buildAlone() {
   const files = sources()
   const wanted = fingerprint(files)
   if (isStamped(wanted)) return
