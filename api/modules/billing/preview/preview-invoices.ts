@@ -104,7 +104,7 @@ export async function previewsOf(
   if (!first) {
     throw new AppError(
       'INVALID_OPERATION',
-      'The subscription has no invoice from then on: it needs a schedule that has not ended.',
+      'The subscription bills nothing from then on: its schedules have ended, or nothing of them is charged any more.',
       {
         field: 'pricing_plan_subscription_id',
       },

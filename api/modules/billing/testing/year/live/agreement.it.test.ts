@@ -1,0 +1,129 @@
+// Calls that must agree with each other about the year of a random customer: a preview and the invoice that follows, a simulation by the
+// version that the customer is on and its invoices, an invoice and its copy. One seed again: SEED=7; more of them: SEEDS=50, or from the
+// hundredth on FIRST_SEED=100 SEEDS=50.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decimal, plain } from '../../../../../../shared/decimal.ts'
+import { succeed } from '../../../../../testing/calls.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
+import type { Row } from '../../../../../testing/wire.ts'
+import { runSimulation } from '../../../simulate/run-simulation.ts'
+import { DAY } from '../story.ts'
+import { endOfYears } from './live-faults.ts'
+import { inTime, liveStory } from './live-story.ts'
+import { type LiveYear, liveYears } from './live-year.ts'
+import { Previews } from './previews.ts'
+import { seedsOr } from './seeds.ts'
+import { usageInMemory } from './usage-in-memory.ts'
+
+/** Of the suite: a minimum, a discount, a coupon, seats, and a change of plan with a refund. */
+const CHOSEN = 1
+const seeds = seedsOr([CHOSEN])
+
+const usage = usageInMemory()
+let api: ApiHarness
+let tenant: TestTenant
+beforeAll(async () => {
+  api = await startApi({ usage: usage.reader })
+  tenant = api.tenants.aTest
+  api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
+  const grace = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
+  await succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { invoice_settings: grace })
+})
+afterAll(() => api?.close())
+
+const get = (url: string) => succeed(tenant, 'GET', `/v1/${url}`)
+const linesOf = (invoice: Row): Row[] =>
+  invoice['periods'].flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
+
+/** All that an invoice bills, in the order in which it is printed. */
+function printed(invoice: Row) {
+  const { invoice_amount_excluding_tax, invoice_amount_including_tax, tax_categories } = invoice
+  const { invoice_date, due_date, delivery_date } = invoice
+  const lines = linesOf(invoice).map(({ id: _id, sub_lines: _subLines, ...line }) => line)
+  const totals = { invoice_amount_excluding_tax, invoice_amount_including_tax, tax_categories }
+  return { lines, totals, invoice_date, due_date, delivery_date }
+}
+
+/** The amounts of an invoice without order: those of 0 are not copied. `sign` turns those of a credit note. */
+function amounts(invoice: Row, sign: '1' | '-1' = '1') {
+  const signed = ({ quantity }: { quantity: string }) => plain(decimal(quantity).times(sign))
+  const pair = (of: Row, ...names: readonly string[]) => names.map(name => signed(of[name])).join(' ')
+  return {
+    lines: linesOf(invoice)
+      .map(line => `${line['description']} ${pair(line, 'amount_excluding_tax', 'amount_including_tax')}`)
+      .filter(text => !text.endsWith(' 0 0'))
+      .toSorted(),
+    totals: pair(invoice, 'invoice_amount_excluding_tax', 'invoice_amount_including_tax'),
+  }
+}
+
+const finalInvoices = ({ subscriptionId }: LiveYear) =>
+  api.sql(
+    `select id, to_char(cutoff_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as cutoff from invoices
+     where pricing_plan_subscription_id = $1 and status = 'FINAL' and type = 'STANDARD' order by cutoff_at`,
+    [subscriptionId],
+  )
+
+async function yearOf(seed: number, { until }: { readonly until?: number } = {}) {
+  const story = inTime(liveStory(seed))
+  const previews: Previews[] = []
+  const years = await liveYears(tenant, [story], {
+    usage,
+    until: Math.min(endOfYears([story]), story.start + (until ?? Number.POSITIVE_INFINITY)),
+    beside: ({ customer }) => {
+      const made = new Previews(tenant, story, customer)
+      previews.push(made)
+      return made
+    },
+  })
+  const [year] = years
+  if (!year) throw new Error('a story is a year')
+  return { year, previewed: previews.flatMap(({ made }) => made) }
+}
+
+test.each(seeds)(
+  'previews of the customer of seed %i are the invoices that follow, and copies are the same',
+  async seed => {
+    const { year, previewed } = await yearOf(seed)
+    const rows = await finalInvoices(year)
+    expect(previewed.length).toBeGreaterThan(0)
+    for (const { id, cutoff } of rows) {
+      const invoice = await get(`invoices/${id}`)
+      const before = previewed.find(each => each.cutoff === cutoff)
+      if (before) expect(printed(before.invoice), `seed ${seed}, ${cutoff}`).toEqual(printed(invoice))
+      const made = await succeed(tenant, 'POST', `/v1/invoices/${id}/credit_and_copy`, {
+        update_credit_invoice_to_final: true,
+      })
+      const [credit, copy] = [
+        await get(`invoices/${made['credit_invoice_id']}`),
+        await get(`invoices/${made['new_invoice_id']}`),
+      ]
+      expect(amounts(copy), `seed ${seed}, the copy of ${cutoff}`).toEqual(amounts(invoice))
+      expect(amounts(credit, '-1').totals, `seed ${seed}, the credit note of ${cutoff}`).toEqual(
+        amounts(invoice).totals,
+      )
+    }
+  },
+)
+
+test.each(seeds)('a simulation by the version that the customer of seed %i is on equals its invoices', async seed => {
+  const { year } = await yearOf(seed, { until: 200 * DAY })
+  const schedules: Row[] = (await get(`pricing-plan-schedules?pricing_plan_subscription_id=${year.subscriptionId}`))[
+    'data'
+  ]
+  const last = schedules
+    .filter(each => each['status'] === 'ACTIVE')
+    .toSorted((a, b) => (a['start_at'] < b['start_at'] ? -1 : 1))
+    .at(-1)
+  const { id } = await succeed(
+    tenant,
+    'POST',
+    `/v1/pricing-plan-versions/${last?.['pricing_plan_version_id']}/simulate`,
+    {
+      periods: 12,
+    },
+  )
+  await runSimulation({ database: api.database, usage: usage.reader }, { tenant: tenant.tenant, id, last: true })
+  const { result } = await get(`pricing-plan-version-simulations/${id}`)
+  expect(result, `seed ${seed}`).toMatchObject({ number_of_winners: 0, number_of_losers: 0, number_of_failed: 0 })
+})
