@@ -3,7 +3,6 @@ import { type Clauses, type MinimumBefore, NO_CLAUSES } from '../../../../shared
 import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
-import type { Interval } from '../../../../shared/time.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
 import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
 import { invoiceTax } from '../../invoices/document/tax/invoice-tax.ts'
@@ -21,7 +20,7 @@ import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { advanceScan, periodOf } from '../terms/windows.ts'
+import { advanceScan, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -75,7 +74,7 @@ export function withClauses(
     tax: invoiceTax(draft, draft.dates.day).decision,
     zone,
     pauses: pausesIn(inputs.subscription.inactive_periods),
-    invoicePeriod: { service, full: fullPeriod(rated, service) },
+    invoicePeriod: { service, full: wholePeriodAt(inputs, service.start)?.full ?? service },
   }
   const isCommitted = ofSchedules.commitments.length > 0
   // What earlier invoices charged ahead counts towards the commitment for its time.
@@ -181,12 +180,6 @@ const chargesOfLate = (rated: readonly RatedCharge[], late: readonly LateCharge[
     }
     return [{ unit, each: { ...each, charge, metered: each.before.volume, exact: unit.exact, before: null } }]
   })
-
-/** The whole period that the invoice collects; a subscription that starts or ends in it covers a part. */
-const fullPeriod = (rated: readonly RatedCharge[], { start, end }: Interval): Interval =>
-  rated.find(
-    ({ charge: { inAdvance, period } }) => !inAdvance && period.covered.start === start && period.covered.end === end,
-  )?.charge.period.full ?? { start, end }
 
 /** The keys of charges that grant to wallets of this type: such a wallet does not pay for what fills it. */
 export const linesThatFill = (rated: readonly RatedCharge[], walletTypeId: string | undefined): ReadonlySet<string> =>

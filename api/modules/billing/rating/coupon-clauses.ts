@@ -1,6 +1,6 @@
 // The coupons of schedules as clauses of an invoice. A coupon applies to whole invoices and is never prorated
 // (semantics 2, 4.4). Pure.
-import { addPeriodAt, billingPeriodAt } from '../../../../shared/billing/periods.ts'
+import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { at, type Instant, type Interval } from '../../../../shared/time.ts'
@@ -13,7 +13,7 @@ import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
-import { activeSpan, calendarAt, type InvoiceWindow, invoiceWindows, periodOf } from '../terms/windows.ts'
+import { type InvoiceWindow, invoiceWindows, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { moneyOf } from './clauses-of.ts'
 import type { ExchangeOf } from './exchange.ts'
 
@@ -52,7 +52,7 @@ function counts(inputs: BillingInputs, { schedule, coupon }: ApplicableCoupon, o
   const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
     zone: zoneOfParties(inputs),
     scheduleStarts: inputs.schedules.map(({ start_at }) => start_at),
-    periodStart: time => periodStart(inputs, time),
+    periodStart: time => wholePeriodAt(inputs, time)?.covered.start ?? null,
   })
   if (type === 'ONE_TIME') return isFirst(inputs, of, { schedule, coupon }, start)
   // A coupon does not apply to an invoice whose cutoff is before it was redeemed.
@@ -82,14 +82,6 @@ export function couponsOfInvoice(
       }
     }),
   )
-}
-
-/** The start of the billing period that a time is in. */
-function periodStart(inputs: BillingInputs, time: Instant): Instant | null {
-  const active = activeSpan(inputs)
-  if (!active) return null
-  const { span, gridOf } = calendarAt(inputs, active, time)
-  return billingPeriodAt(gridOf(inputs.subscription.billing_period), span, time)?.covered.start ?? null
 }
 
 /**

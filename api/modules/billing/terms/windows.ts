@@ -2,6 +2,7 @@
 // (semantics 5.3).
 import {
   type BillingPeriod,
+  billingPeriodAt,
   billingPeriods,
   type PeriodGrid,
   type PeriodLength,
@@ -83,8 +84,19 @@ export function calendarAt(
   return { span: part.span, gridOf: length => gridIn(inputs, part, length) }
 }
 
-/** The billing periods of the active span, in order; one in which billing resumed is in two parts. */
-function* periodsIn(inputs: BillingInputs, span: Span): Generator<BillingPeriod, void, undefined> {
+/** The billing period of the subscription that an instant is in; null where it is not billed. */
+export function wholePeriodAt(inputs: PeriodInputs, instant: Instant): BillingPeriod | null {
+  const active = activeSpan(inputs)
+  if (!active) return null
+  const { span, gridOf } = calendarAt(inputs, active, instant)
+  return billingPeriodAt(gridOf(inputs.subscription.billing_period), span, instant)
+}
+
+/** A billing period, or the rest of one whose first part was invoiced when nothing was known to follow it. */
+type Billed = BillingPeriod & { readonly isRest: boolean }
+
+/** The billing periods of the active span, in order; one in which billing resumed is in parts. */
+function* periodsIn(inputs: BillingInputs, span: Span): Generator<Billed, void, undefined> {
   const resumed = (inputs.resumed_at ?? []).map(at)
   for (const part of partsOf(inputs, span))
     for (const period of billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span))
@@ -92,15 +104,17 @@ function* periodsIn(inputs: BillingInputs, span: Span): Generator<BillingPeriod,
 }
 
 /** The period up to each of these moments within it, in order, and the rest. */
-function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<BillingPeriod, void, undefined> {
+function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<Billed, void, undefined> {
   let { start } = period.covered
   const { end } = period.covered
+  let isRest = false
   for (const moment of moments) {
     if (moment <= start || end <= moment) continue
-    yield { ...period, covered: interval(start, moment) }
+    yield { ...period, covered: interval(start, moment), isRest }
     start = moment
+    isRest = true
   }
-  yield { ...period, covered: interval(start, end) }
+  yield { ...period, covered: interval(start, end), isRest }
 }
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */
@@ -110,7 +124,9 @@ export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow,
   let current: BillingPeriod | null = null
   for (const next of periodsIn(inputs, span)) {
     const opensAt: Instant = current?.covered.start ?? next.covered.start
-    yield { arrears: current?.covered ?? null, advance: next.covered, cutoffAt: next.covered.start, opensAt }
+    // The invoice of what came before was issued when it was the last: it charged nothing ahead of the rest.
+    const advance = next.isRest ? null : next.covered
+    yield { arrears: current?.covered ?? null, advance, cutoffAt: next.covered.start, opensAt }
     current = next
   }
   if (current)

@@ -1,5 +1,5 @@
 // Bills a story with the code of the product: each invoice is closed at its cutoff, with what is known then.
-import type { Instant } from '../../../../../shared/time.ts'
+import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { Payers } from '../../../invoices/settlement/funds.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
@@ -36,11 +36,12 @@ export function billYear(
   const billed = new Set<string>()
   const counted: ClosedUsage[] = []
   const ahead: AdvanceCharge[] = []
+  let from = story.start
   for (;;) {
-    const next = nextWindow(story, keys, closed.at(-1)?.window.cutoffAt ?? story.start)
-    if (next === null || next.window.cutoffAt > until) return closed
-    const { window, known } = next
-    const inputs = inputsOf(story, known)
+    const next = nextWindow(story, { keys, closed }, from)
+    if (next === null || next.issued > until) return closed
+    const { window, inputs, issued } = next
+    from = issued
     const terms = resolveTerms(inputs)
     const late = lateUnits(counted).flatMap((unit): LateCharge[] => {
       const term = termOf(terms, unit)
@@ -53,10 +54,10 @@ export function billYear(
       window,
       ...funds?.payers(id, window),
       billed: new Set(billed),
-      usage: new Map(needs.map(need => [need.key, usageIn(story, need, window.cutoffAt)])),
+      usage: new Map(needs.map(need => [need.key, usageIn(story, need, issued)])),
       late,
       refunds: refundsIn(window, refundTimes(inputs), ahead),
-      finalizedAt: window.cutoffAt,
+      finalizedAt: instantOf(issued),
     })
     keys.add(keyOfWindow(window))
     closed.push({ window, invoice })
@@ -70,21 +71,33 @@ export function billYear(
   }
 }
 
-/** The next invoice to close and what is known then: what happens before it closes may move or remove it. */
-function nextWindow(story: Story, keys: ReadonlySet<string>, from: number) {
+type Before = { readonly keys: ReadonlySet<string>; readonly closed: readonly Closed[] }
+
+/**
+ * The next invoice to close, with what is known then: what happens before it closes may move or remove it. One of a schedule that is
+ * activated late closes at once.
+ */
+function nextWindow(story: Story, before: Before, from: number) {
   let moment = from
   for (;;) {
-    const known = knownAt(story, moment, PRODUCT_RULES)
-    const window = firstOpen(inputsOf(story, known), keys)
-    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, from)
+    const window = firstOpen(inputsAt(story, moment, before), before.keys)
+    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, moment)
     const action = story.actions.find(({ at: time }) => time > moment && time <= until)
     if (action) {
       moment = action.at
       continue
     }
     if (window === null || window.cutoffAt > story.start + YEAR_DAYS * DAY) return null
-    return { window, known: knownAt(story, until, PRODUCT_RULES) }
+    return { window, issued: until, inputs: inputsAt(story, until, before) }
   }
+}
+
+/** What billing knows at a moment, with the times at which closed invoices end and schedules start. */
+function inputsAt(story: Story, moment: number, { closed }: Before): BillingInputs {
+  const inputs = inputsOf(story, knownAt(story, moment, PRODUCT_RULES))
+  const ends = new Set(closed.flatMap(({ window }) => (window.arrears ? [formatInstant(window.arrears.end)] : [])))
+  const resumed = inputs.schedules.map(({ start_at }) => start_at).filter(start => ends.has(start))
+  return resumed.length === 0 ? inputs : { ...inputs, resumed_at: resumed }
 }
 
 function firstOpen(inputs: BillingInputs, keys: ReadonlySet<string>): InvoiceWindow | null {
@@ -95,7 +108,7 @@ function firstOpen(inputs: BillingInputs, keys: ReadonlySet<string>): InvoiceWin
 }
 
 /** Every need is for the one meter: what has arrived by then of what was used in its time. */
-function usageIn({ usage }: Story, { interval }: UsageNeed, cutoff: Instant) {
+function usageIn({ usage }: Story, { interval }: UsageNeed, cutoff: number) {
   const quantities = usage
     .filter(({ time }) => interval.start <= time && time < interval.end)
     .flatMap(({ versions }) => versions.findLast(({ arrives }) => arrives <= cutoff)?.quantity ?? [])

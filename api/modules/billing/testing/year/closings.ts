@@ -4,6 +4,8 @@ import { DAY, type Known, knownAt, type Story, YEAR_DAYS } from './story.ts'
 
 export type Closing = {
   readonly cutoff: number
+  /** At its cutoff, or when the schedule that has this time was activated. */
+  readonly issued: number
   /** The start of the time it collects; null where it only charges ahead. */
   readonly from: number | null
   /** The end of the time that it charges ahead. */
@@ -64,15 +66,18 @@ export function closingsOf(story: Story): Closing[] {
       moment = at
       cutoff = cutoffAfter(story, knownAt(story, moment), from) ?? cutoff
     }
-    const known = knownAt(story, cutoff)
+    const issued = Math.max(cutoff, moment)
+    const known = knownAt(story, issued)
     const end = endOf(story, known)
     if (cutoff > story.start + YEAR_DAYS * DAY) return closings
     const next = cutoff < end ? spansOf(story, known, story.billing, { start: cutoff, end })[0] : undefined
-    closings.push({ cutoff, from, ahead: next?.end ?? cutoff, known })
-    if (!next) return closings
-    moment = cutoff
+    closings.push({ cutoff, issued, from, ahead: next?.end ?? cutoff, known })
+    // It has ended, unless what follows is activated only later: that is billed from its start.
+    const later = next ? undefined : story.actions.find(({ at, type }) => at > issued && type === 'ACTIVATE')
+    if (!next && !later) return closings
+    moment = later?.at ?? issued
     from = cutoff
-    cutoff = next.end
+    cutoff = next?.end ?? cutoffAfter(story, knownAt(story, moment), from) ?? cutoff
   }
 }
 

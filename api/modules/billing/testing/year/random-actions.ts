@@ -95,6 +95,53 @@ export function randomTerms(
   }
 }
 
+/**
+ * Some changes of plan are a DRAFT that is activated later: before it starts, in its first period, or long after the invoice of what came
+ * before it. What else could happen until then does not, as there may be no schedule in force.
+ */
+export function randomDrafts(random: Random, actions: readonly Action[], of: Frame & Pick<Story, 'terms'>): Action[] {
+  const drafts = actions.flatMap((action): { readonly draft: Action; readonly active: Action }[] => {
+    if (action.type !== 'PLAN') return []
+    const [isDraft, isAhead, plans] = [chance(random, 0.4), chance(random, 0.3), whole(random, 0, 20)]
+    const starts = action.at + (isAhead ? plans * DAY + hours(random) : 0)
+    const at =
+      action.at + 60_000 + pick(random, [whole(random, 0, 9), whole(random, 5, 45), whole(random, 30, 100)]) * DAY
+    const { plan, realign } = action
+    if (!isDraft) return []
+    return [{ draft: { ...action, starts, refund: false }, active: { at, type: 'ACTIVATE', plan, realign } }]
+  })
+  let until = 0
+  const kept = drafts.filter(({ draft, active }) => {
+    if (draft.at < until) return false
+    until = Math.max(active.at, draft.type === 'PLAN' ? (draft.starts ?? 0) : 0)
+    return true
+  })
+  const others = actions.flatMap((action): Action[] => {
+    const own = kept.find(({ draft }) => draft.at === action.at && action.type === 'PLAN')
+    if (own) return [own.draft, own.active]
+    const isBetween = kept.some(
+      ({ draft, active }) =>
+        draft.at <= action.at && action.at <= Math.max(active.at, draft.type === 'PLAN' ? (draft.starts ?? 0) : 0),
+    )
+    return isBetween && action.type !== 'SEAT' ? [] : [action]
+  })
+  return withoutUnused(
+    sensible(
+      others.toSorted((a, b) => a.at - b.at),
+      of,
+    ),
+  )
+}
+
+/** Without drafts that are not activated, as the subscription ends before. */
+const withoutUnused = (actions: readonly Action[]): Action[] =>
+  actions.filter(
+    (action, index) =>
+      action.type !== 'PLAN' ||
+      action.starts === undefined ||
+      actions.slice(index).some(each => each.type === 'ACTIVATE'),
+  )
+
 /** What has ended is not changed any more. */
 export function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'terms'>): Action[] {
   const kept: Action[] = []
@@ -103,7 +150,12 @@ export function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'te
   for (const action of actions) {
     if (action.at >= ends) break
     // Plans are not changed while a cancellation is pending; within a term that is the last they are.
-    if (action.type === 'PLAN' && isCancelled) continue
+    if (action.type === 'PLAN' && (isCancelled || (action.starts ?? action.at) >= ends)) continue
+    if (
+      action.type === 'ACTIVATE' &&
+      kept.findLast(({ type }) => type === 'PLAN' || type === 'ACTIVATE')?.type !== 'PLAN'
+    )
+      continue
     if (action.type === 'UNDO' && ends === Number.POSITIVE_INFINITY) continue
     if (action.type === 'RESUME' && !kept.some(each => each.type === 'PAUSE' && action.at < each.end)) continue
     if (action.type === 'CANCEL') ends = action.when

@@ -2,7 +2,7 @@
 import type { Length } from './calendar.ts'
 import type { Template } from './own-rules.ts'
 import { chance, hours, pick, type Random, randomOf, whole } from './random.ts'
-import { randomActions, randomReturns, randomTerms, sensible } from './random-actions.ts'
+import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } from './random-actions.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
 import { DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
@@ -40,9 +40,10 @@ export function storyOf(seed: number): Story {
   ]
     .filter(({ at, type }) => at >= (type === 'PLAN' ? second : first))
     .toSorted((a, b) => a.at - b.at)
-  const ordered = sensible(actions, { ...frame, terms }).map(action =>
+  const planned = sensible(actions, { ...frame, terms }).map(action =>
     action.type === 'PLAN' ? { ...action, realign: !calendar && chance(fixed, 0.4) } : action,
   )
+  const ordered = randomDrafts(randomOf(seed + 8_000_009), planned, { ...frame, terms })
   const trial = (template !== null || ordered.some(({ type }) => type === 'PLAN')) && chance(fixed, 0.25)
   return {
     seed,

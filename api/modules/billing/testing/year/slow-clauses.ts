@@ -75,7 +75,9 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = `${coupon.id} ${phase.id}`
-    if (charges.some(each => each.phase.id === phase.id) && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
+    // No seats are no charge yet where their schedule begins after the invoice, on the same day.
+    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && phase.start > cutoff))
+    if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
   const paysAhead = ahead > cutoff && charges.some(({ price, isEmpty }) => price.inAdvance && !isEmpty)

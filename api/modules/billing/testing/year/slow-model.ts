@@ -12,6 +12,8 @@ import type { Phase, Price, Story } from './story.ts'
 /** An invoice as the rules have it: when it closes, and by line the cents. */
 export type Expected = {
   readonly cutoff: number
+  /** When: at its cutoff, or later. */
+  readonly issued: number
   /** Whether it is the first one, which collects no time. */
   readonly isFirst: boolean
   /** Until when it charges ahead, where that is all it charges; null for any other. */
@@ -60,6 +62,7 @@ class Invoice {
     applyClauses([...charged, ...late], { story, closing, books, lines })
     return {
       cutoff: closing.cutoff,
+      issued: closing.issued,
       isFirst: closing.from === null,
       onlyAheadUntil: late.length === 0 && charged.every(({ price }) => price.inAdvance) ? closing.ahead : null,
       lines: lines.all(),
@@ -220,7 +223,7 @@ class Invoice {
 
   /** What has arrived by now of what was used in a time. */
   private used({ start, end }: Span): number {
-    const taken = this.closing.cutoff + (this.story.grace ?? 0)
+    const taken = this.closing.issued + (this.story.grace ?? 0)
     return this.story.usage
       .filter(({ time }) => start <= time && time < end)
       .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= taken)?.quantity ?? 0), 0)

@@ -55,7 +55,11 @@ export type Action = { readonly at: number } & (
       readonly refund: boolean
       /** Whether the periods of an EXACT subscription count from here on. */
       readonly realign: boolean
+      /** Of a schedule that stays a DRAFT until it is activated: when it starts, which ends the one before at once. */
+      readonly starts?: number
     }
+  /** The DRAFT becomes ACTIVE: before its start, or when the invoice of what came before it has long been issued. */
+  | { readonly type: 'ACTIVATE'; readonly plan: number; readonly realign: boolean }
   | { readonly type: 'CANCEL'; readonly when: number; readonly refund: boolean }
   | { readonly type: 'UNDO' }
   /** From now on it ends with the term that runs: it is not renewed, or cancelled after its term. */
@@ -137,6 +141,18 @@ function firstPhases(story: Story, rules: Rules): Phase[] {
   return [{ ...first, end: change }, second]
 }
 
+/** The schedules with one more, where the last one ends. */
+function followed(
+  story: Story,
+  phases: readonly Phase[],
+  { plan, realign }: { readonly plan: number; readonly realign: boolean },
+): Phase[] {
+  const start = phases.at(-1)?.end
+  if (start == null) throw new Error('a schedule follows one that has an end')
+  const next = { ...sold(story, plan, phases.length), start, end: null, refund: false, realign }
+  return [...phases, { ...next, id: `schedule${phases.length}`, trial: false }]
+}
+
 /** What the schedule at a place sells: a plan, with its own amounts. */
 function sold(story: Story, plan: number, place: number): Pick<Phase, 'plan' | 'deal'> {
   const deal = story.deals[place] ?? { amounts: new Map(), included: [], coupons: [] }
@@ -164,13 +180,14 @@ function after(
 ): Known {
   switch (action.type) {
     case 'PLAN': {
-      const { at, refund, realign } = action
+      const { at, refund, starts } = action
       const phases = known.phases.map((each, index) =>
-        index === known.phases.length - 1 ? { ...each, end: at, refund } : each,
+        index === known.phases.length - 1 ? { ...each, end: starts ?? at, refund } : each,
       )
-      const next = { ...sold(story, action.plan, phases.length), start: at, end: null, refund: false, realign }
-      return { ...known, phases: [...phases, { ...next, id: `schedule${phases.length}`, trial: false }] }
+      return { ...known, phases: starts === undefined ? followed(story, phases, action) : phases }
     }
+    case 'ACTIVATE':
+      return { ...known, phases: followed(story, known.phases, action) }
     case 'CANCEL':
       return { ...known, cancel: { at: action.when, refund: action.refund } }
     case 'UNDO':
