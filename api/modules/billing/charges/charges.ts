@@ -18,7 +18,7 @@ import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { type Charge, chargeOf, keyOf } from './charge.ts'
 import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
-import { withoutPauses } from './paused-days.ts'
+import { firstCharged, withoutPauses } from './paused-days.ts'
 import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
 /**
@@ -140,17 +140,27 @@ function paidInPeriod(
  * When seats rise in a period that is paid in advance, the first invoice with a later cutoff bills the rise. The rest of
  * a period is due where it starts, or on the next invoice. Everything else is due where its period starts.
  */
-function isDue({ seats, service, rest }: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean {
+function isDue(charge: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean {
+  const { seats, service, rest } = charge
   if (seats?.before) return service.start < window.cutoffAt
-  return rest ? service.start < advanceScan(window).end : contains(advanceScan(window), covered.start)
+  return rest ? service.start < advanceScan(window).end : beginsIn(advanceScan(window), covered, charge)
 }
+
+/**
+ * Whether a period that is paid ahead begins in this time, or does the first of its days that is charged: the invoice of its start charged
+ * nothing where it was paused for all of it then, and resumed since.
+ */
+const beginsIn = (time: Interval, covered: Interval, term: PriceTerm): boolean =>
+  contains(time, covered.start) ||
+  (term.calendar !== null && !isOneOff(term) && contains(time, firstCharged(term.calendar, covered)))
 
 /**
  * In advance: periods that start in the advance window, and for changing seats those that run in it. In arrears: periods
  * that end in the collected time.
  */
-function belongs(window: InvoiceWindow, covered: Interval, { inAdvance, seatChanges }: PriceTerm): boolean {
-  if (inAdvance && seatChanges === null) return contains(advanceScan(window), covered.start)
+function belongs(window: InvoiceWindow, covered: Interval, term: PriceTerm): boolean {
+  const { inAdvance, seatChanges } = term
+  if (inAdvance && seatChanges === null) return beginsIn(advanceScan(window), covered, term)
   if (inAdvance) return intersect(advanceScan(window), covered) !== null
   const { arrears } = window
   return arrears !== null && arrears.start < covered.end && covered.end <= arrears.end

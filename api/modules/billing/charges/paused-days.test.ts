@@ -4,7 +4,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decimal, sum } from '../../../../shared/decimal.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
-import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { invoiceWindows } from '../terms/windows.ts'
+import {
+  type Example,
+  eur,
+  exampleInputs,
+  exampleInvoice,
+  exampleInvoices,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
 
 type Pause = { readonly start_at: string; readonly end_at?: string | null }
 /** Three months, up to the end of a price that has no other end. */
@@ -79,6 +89,54 @@ describe('a fee of 31 a month', () => {
     expect(bills([quarterly], [pause], { start, end: '2026-07-01T00:00:00Z' })).toEqual(['100', '100'])
   })
 })
+
+test.each([
+  ['a fee', recurring('365', { billing_in_advance: true, billing_period: { type: 'YEAR', value: 1 } })],
+  [
+    'seats',
+    {
+      item: { model_type: 'PER_SEAT' },
+      config: {
+        pricing_type: 'FLAT',
+        billing_in_advance: true,
+        billing_period: { type: 'YEAR', value: 1 },
+        default_seats_value: { number: '73' },
+      },
+      bands: [{ amount: eur('5') }],
+    },
+  ],
+] satisfies [string, Example['items'][number]][])(
+  '%s of a year ahead that began in a pause is charged from where the pause ends, on the next invoice and once',
+  (_name, item) => {
+    const given = (end_at: string | null) =>
+      exampleInputs({
+        start: '2025-11-01T00:00:00Z',
+        items: [item],
+        subscription: { inactive_periods: [{ type: 'PAUSE', start_at: '2025-12-10T00:00:00Z', end_at }] },
+      })
+    const billed = new Set<string>()
+    const closedAt = (cutoff: string, end_at: string | null): string => {
+      const inputs = given(end_at)
+      const window = [...untilOf(inputs, cutoff)].at(-1)
+      if (!window) throw new Error('a month ends then')
+      const made = exampleInvoice(inputs, window, { usage: '0', billed })
+      for (const key of made.advanceCharges) billed.add(key)
+      return made.amount_excluding_tax
+    }
+    const all = ['2025-12-01', '2026-01-01', '2026-02-01', '2026-03-01'].map(day => closedAt(`${day}T00:00:00Z`, null))
+    const resumed = '2026-03-05T09:00:00Z'
+    all.push(...['2026-04-01', '2026-05-01'].map(day => closedAt(`${day}T00:00:00Z`, resumed)))
+    // 39 days of 2025, and 302 of 2026 from 5 March on.
+    expect(all).toEqual(['39', '0', '0', '0', '302', '0'])
+  },
+)
+
+function* untilOf(inputs: BillingInputs, cutoff: string) {
+  for (const window of invoiceWindows(inputs)) {
+    if (window.cutoffAt > at(cutoff)) return
+    yield window
+  }
+}
 
 test('a lump sum on usage is not charged for a month without an active day', () => {
   const pause = { start_at: '2026-04-01T00:00:00Z', end_at: '2026-05-01T00:00:00Z' }

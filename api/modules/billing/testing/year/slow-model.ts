@@ -1,6 +1,6 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
-import { dayOf } from './calendar.ts'
+import { dayOf, startOfDay } from './calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
 import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
@@ -132,7 +132,11 @@ class Invoice {
   private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {
     const key = `${price.id} ${phase.id} ${period.start}`
     const known = this.books.charged.get(key)
-    const isNear = scan.start <= period.start && period.start < scan.end
+    // Where it was paused for all of the period, its days are due where they come back.
+    const [firstDay] = this.days(period)
+    const comesBack =
+      firstDay === undefined ? period.start : Math.max(period.start, startOfDay(firstDay, this.story.zone))
+    const isNear = [period.start, comesBack].some(moment => scan.start <= moment && moment < scan.end)
     if (!known && !isNear) return
     const charged = known ?? []
     this.books.charged.set(key, charged)

@@ -10,7 +10,7 @@ export const eventStory = (story: Story): Story => withHelper(atEdges(withMore(e
  * what an invoice charges when it closes.
  */
 export function withGrace(stories: readonly [Story, ...Story[]], grace: number): readonly [Story, ...Story[]] | null {
-  const cutoffs = stories.flatMap(closingsOf).map(({ cutoff }) => cutoff)
+  const cutoffs = stories.flatMap(closingsOf).map(({ issued }) => issued)
   const isWithin = (moment: number): boolean => cutoffs.some(cutoff => cutoff < moment && moment <= cutoff + grace)
   const isHit = ({ start, actions }: Story): boolean => isWithin(start) || actions.some(({ at }) => isWithin(at))
   if (stories.some(isHit)) return null

@@ -23,9 +23,15 @@ export async function doAction(action: Action, of: Sale & { readonly sold: Sold 
         return
       }
       const more = { realign_invoice_date_to_pricing_plan_schedule_start_at: action.realign }
-      const at = { subscription: subscriptionId, place, plan: action.plan, start: action.at, more }
+      const at = { subscription: subscriptionId, place, plan: action.plan, start: action.starts ?? action.at, more }
       const id = await addSchedule(of, { ...at, query: '?set_previous_end_at=true' })
       names.set(id, `schedule${place}`)
+      if (action.starts === undefined) await succeed(tenant, 'POST', `${SCHEDULES}/${id}/activate`)
+      return
+    }
+    case 'ACTIVATE': {
+      // The last one that was made.
+      const [id] = [...names].findLast(([, name]) => name.startsWith('schedule')) ?? []
       await succeed(tenant, 'POST', `${SCHEDULES}/${id}/activate`)
       return
     }

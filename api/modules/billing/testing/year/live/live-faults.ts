@@ -93,9 +93,9 @@ const agree = (should: ReadonlyMap<string, number>, is: ReadonlyMap<string, numb
 function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {
   const documents = new Map<string, Map<string, number>>()
   const until = endOfYears(stories)
-  for (const { cutoff, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
-    if (cutoff > until) continue
-    const key = `${cutoff} ${isFirst} ${onlyAheadUntil}`
+  for (const { cutoff, issued, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
+    if (issued > until) continue
+    const key = `${cutoff} ${issued} ${isFirst} ${onlyAheadUntil}`
     documents.set(key, new Map([...(documents.get(key) ?? []), ...lines]))
   }
   return [...documents.values()]
@@ -208,6 +208,6 @@ export async function ledgerFaults(sql: Sql, platformId: string): Promise<string
 /** When the last invoice that is compared has closed, with a day for it to become FINAL. */
 export function endOfYears(stories: readonly Story[]): number {
   const compared = Math.min(...stories.map(({ start }) => start + YEAR_DAYS * DAY))
-  const cutoffs = stories.flatMap(expectedYear).map(({ cutoff }) => cutoff)
-  return Math.max(...cutoffs.filter(cutoff => cutoff <= compared)) + DAY
+  const moments = stories.flatMap(expectedYear).map(({ issued }) => issued)
+  return Math.max(...moments.filter(issued => issued <= compared)) + DAY
 }

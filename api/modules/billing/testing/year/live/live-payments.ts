@@ -43,7 +43,7 @@ export class LivePayments implements Beside {
   async step(now: number, last: boolean): Promise<void> {
     const { random } = this
     await this.compare(now)
-    if (chance(random, 0.25)) await this.grant()
+    if (chance(random, 0.25)) await this.grant(now)
     if (chance(random, 0.3)) await this.byHand()
     const acts = whole(random, 1, 3) + (last ? 6 : 0)
     for (let done = 0; done < acts && this.faults.length === 0; done += 1) await this.act(now, last)
@@ -98,7 +98,7 @@ export class LivePayments implements Beside {
     return null
   }
 
-  private async grant(): Promise<void> {
+  private async grant(now: number): Promise<void> {
     const { random, tenant, of } = this
     const { seed } = tenant
     if (this.wallet === null) {
@@ -124,6 +124,7 @@ export class LivePayments implements Beside {
       grant_amount: euro(cents),
     })
     this.books.granted += cents
+    this.books.grantedAt = now
   }
 
   /** An invoice made by hand: issued, left as a DRAFT, or VOID. */

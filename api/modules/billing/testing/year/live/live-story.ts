@@ -68,6 +68,8 @@ export function besideOf(story: Story): Story {
         return other.terms ? [{ ...action, at }] : []
       case 'PAUSE':
         return [{ ...action, at, start: later(action.start), end: later(action.end) }]
+      case 'PLAN':
+        return [{ ...action, at, ...(action.starts === undefined ? {} : { starts: later(action.starts) }) }]
       case 'SEAT': {
         const { start, end } = action.seat
         return [{ ...action, at, seat: { start: later(start), end: end === null ? null : later(end) } }]
@@ -84,7 +86,7 @@ export function besideOf(story: Story): Story {
     start: later(other.start),
     plans,
     deals,
-    actions: actions.map(action => (action.type === 'PLAN' ? { ...action, realign: false } : action)),
+    actions: actions.map(action => ('realign' in action ? { ...action, realign: false } : action)),
     usage: other.usage.map(({ time, versions }) => ({
       time: later(time),
       versions: versions.map(each => ({ ...each, arrives: later(each.arrives) })),

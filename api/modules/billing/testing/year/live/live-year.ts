@@ -105,7 +105,7 @@ export async function liveYears(
     .concat(beside.moments.map(at => ({ at, do: async () => beside.step(at, false) })))
     .toSorted((a, b) => a.at - b.at)
   const cutoffs = stories.flatMap(story =>
-    closingsOf(story).flatMap(({ cutoff }) => [cutoff, cutoff + (story.grace ?? 0)]),
+    closingsOf(story).flatMap(({ cutoff, issued }) => [cutoff, issued, issued + (story.grace ?? 0)]),
   )
   for (const step of steps.filter(({ at }) => at <= until)) {
     // To turn a clock takes longer than all else that a step does. What an action closes at its own moment is issued by the next turn.

@@ -14,10 +14,17 @@ export type Books = {
   readonly first: Map<string, Omit<SlowPayment, 'back'>>
   /** Those that one credit note took all of. */
   readonly creditedWhole: Set<string>
-  /** Into the wallet. */
+  /** Into the wallet, and when last. */
   granted: number
+  grantedAt: number
 }
-export const emptyBooks = (): Books => ({ invoices: new Map(), first: new Map(), creditedWhole: new Set(), granted: 0 })
+export const emptyBooks = (): Books => ({
+  invoices: new Map(),
+  first: new Map(),
+  creditedWhole: new Set(),
+  granted: 0,
+  grantedAt: 0,
+})
 
 export const centsOf = ({ quantity }: Row): number => Number(plain(decimal(quantity).times('100')))
 const isCredit = ({ type }: Row): boolean => type === 'CREDIT' || type === 'ONE_OFF_CREDIT'
@@ -95,9 +102,13 @@ async function walletFaults(
   const is = [cents('balance'), cents('reserved_balance'), cents('open_balance')].join(' ')
   const should = [books.granted - spent, held, books.granted - spent - held].join(' ')
   const faults = is === should ? [] : [`the wallet has ${is}, not ${should}`]
-  // What is open pays whatever becomes FINAL.
+  // What is open pays whatever becomes FINAL, but for time that was over before it was granted: of a schedule that was activated late.
   if (cents('open_balance') <= 0) return faults
-  const unpaid = fresh.filter(row => (books.invoices.get(row['id'])?.wallet ?? 0) < amountsOf(row).total)
+  const isInTime = ({ type, period_end }: Row): boolean =>
+    type !== 'STANDARD' || Date.parse(period_end) > books.grantedAt
+  const unpaid = fresh
+    .filter(isInTime)
+    .filter(row => (books.invoices.get(row['id'])?.wallet ?? 0) < amountsOf(row).total)
   return [...faults, ...unpaid.map(row => `${row['id']} is not paid by the wallet, which has ${is}`)]
 }
 

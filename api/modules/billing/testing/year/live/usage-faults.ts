@@ -88,7 +88,7 @@ const readable = (key: string): string =>
 
 /** Line by line, the quantities that the rules say. */
 function billedOtherwise(is: Billed, { story, until }: Of): string[] {
-  const expected = expectedYear(story).filter(({ cutoff }) => cutoff <= until)
+  const expected = expectedYear(story).filter(({ issued }) => issued <= until)
   const should = byKey(
     expected.flatMap(({ quantities }) =>
       [...quantities].map(([line, quantity]) => ({ key: line.slice('USAGE '.length), quantity })),
