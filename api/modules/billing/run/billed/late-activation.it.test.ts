@@ -1,76 +1,16 @@
 // A schedule that is activated only after billing had ended where it starts: the rest of the period has an invoice of its own.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
-import type { Row } from '../../../../testing/wire.ts'
-import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
-import { NO_USAGE } from '../../testing/no-usage.ts'
-import { runBilling } from '../run-billing.ts'
+import type { TestTenant } from '../../../../testing/harness.ts'
+import { type Billed, succeed } from '../../testing/billed-subscription.ts'
+import { type Continued, type LateRig, startLate } from './testing/late-activation.ts'
 
-let api: ApiHarness
-let tenant: TestTenant
+let rig: LateRig
 beforeAll(async () => {
-  api = await startApi({ usage: NO_USAGE })
-  tenant = api.tenants.aLive
+  rig = await startLate()
 })
-afterAll(() => api.close())
+afterAll(() => rig?.api.close())
 
-const SCHEDULES = '/v1/pricing-plan-schedules'
-const setTime = (text: string): void => api.clock.set(Date.parse(text))
-const run = ({ subscriptionId }: Billed) =>
-  runBilling({ database: api.database, usage: NO_USAGE }, tenant.tenant, subscriptionId)
-
-/** Of each invoice: its status, what it is for, and its amount, in the order of time. */
-async function invoices(billed: Billed): Promise<string[]> {
-  const url = `/v1/invoices?pricing_plan_subscription_id=${billed.subscriptionId}&include_lines=true&include_periods=true`
-  const data: Row[] = (await succeed(tenant, 'GET', url))['data']
-  return data
-    .filter(({ status }) => status !== 'ARCHIVED')
-    .map(invoice => {
-      const times = invoice['periods'].map(
-        (period: Row) => `${String(period['start_at']).slice(0, 10)} to ${String(period['end_at']).slice(0, 10)}`,
-      )
-      return `${times.join(', ')} ${invoice['status']} ${invoice['invoice_amount_excluding_tax'].quantity}`
-    })
-    .toSorted()
-}
-
-/** A fee of 280 a month from February, whose schedule ends on the 11th, and the draft that starts there, activated at `activated`. */
-async function continued(feeConfig: Record<string, unknown>, activated: string): Promise<Billed> {
-  setTime('2026-02-01T00:00:00Z')
-  const billed = await billedSubscription(tenant, {
-    start_at: '2026-02-01T00:00:00Z',
-    fee: '280',
-    feeConfig,
-    subscription: { billing_time: 'CALENDAR' },
-  })
-  await run(billed)
-  setTime('2026-02-05T00:00:00Z')
-  const { data } = await succeed(tenant, 'GET', `${SCHEDULES}?pricing_plan_subscription_id=${billed.subscriptionId}`)
-  const draft = await succeed(tenant, 'POST', `${SCHEDULES}?set_previous_end_at=true`, {
-    pricing_plan_subscription_id: billed.subscriptionId,
-    pricing_plan_version_id: data[0].pricing_plan_version_id,
-    start_at: '2026-02-11T00:00:00Z',
-  })
-  for (const time of ['2026-02-05T01:00:00Z', '2026-02-11T12:00:00Z', '2026-02-13T00:00:00Z']) {
-    if (time > activated) continue
-    setTime(time)
-    await run(billed)
-  }
-  setTime(activated)
-  await succeed(tenant, 'POST', `${SCHEDULES}/${draft['id']}/activate`)
-  await run(billed)
-  return billed
-}
-
-/** Runs until March has been issued. */
-async function untilApril(billed: Billed): Promise<string[]> {
-  for (const time of ['2026-04-01T12:00:00Z', '2026-04-03T00:00:00Z']) {
-    setTime(time)
-    await run(billed)
-    await run(billed)
-  }
-  return await invoices(billed)
-}
+const ARREARS = { billing_in_advance: false }
 
 const [IN_TIME, LATE, A_PERIOD_LATE] = ['2026-02-06T00:00:00Z', '2026-02-15T00:00:00Z', '2026-03-20T00:00:00Z']
 const MARCH = ['2026-03-01 to 2026-04-01 FINAL 280.00', '2026-04-01 to 2026-05-01 OPEN 280.00']
@@ -81,14 +21,47 @@ test.each([
   [LATE, IN_PARTS],
   [A_PERIOD_LATE, IN_PARTS],
 ])('a fee in arrears is charged for each day once: a draft activated at %s', async (activated, expected) => {
-  expect(await untilApril(await continued({ billing_in_advance: false }, activated))).toEqual(expected)
+  expect(await rig.untilApril(await rig.continued({ feeConfig: ARREARS, activated }))).toEqual(expected)
 })
 
 test.each([IN_TIME, LATE, A_PERIOD_LATE])('a fee ahead is charged too: a draft activated at %s', async activated => {
-  expect(await untilApril(await continued({}, activated))).toEqual([
+  expect(await rig.untilApril(await rig.continued({ feeConfig: {}, activated }))).toEqual([
     '2026-02-01 to 2026-02-11 FINAL 100.00',
     '2026-02-11 to 2026-03-01, 2026-03-01 to 2026-04-01 FINAL 460.00',
     '2026-04-01 to 2026-05-01 FINAL 280.00',
     '2026-05-01 to 2026-06-01 OPEN 280.00',
   ])
+})
+
+const pause = (billed: Billed) =>
+  succeed(rig.tenant, 'POST', `/v1/pricing-plan-subscriptions/${billed.subscriptionId}/pause`, {
+    end_at: '2026-02-21T00:00:00Z',
+  })
+const couponOf = async (tenant: TestTenant) => {
+  const discount = { type: 'AMOUNT', amount: { quantity: '50', currency: 'EUR' } }
+  const coupon = { reference: tenant.seed.unique('coupon'), name: 'Welcome', status: 'ACTIVE', discount }
+  const { id } = await succeed(tenant, 'POST', '/v1/coupons', { ...coupon, duration: { type: 'ONE_TIME' } })
+  return { coupon_ids: [id] }
+}
+
+// What the prices and clauses of schedules make of the rest of a period: api/modules/billing/pricing/rest-of-a-period.test.ts.
+test.each<[title: string, of: Partial<Continued>, rest: string]>([
+  [
+    'of a schedule that is made only then, with a coupon for one invoice',
+    { madeLate: true, draft: couponOf },
+    '130.00',
+  ],
+  ['less the days of a pause that was set in between', { calls: [['2026-02-14T00:00:00Z', pause]] }, '110.00'],
+])('the rest of a period is charged %s', async (_title, of, rest) => {
+  const billed = await rig.continued({ feeConfig: ARREARS, activated: LATE, ...of })
+  const [first, ...next] = IN_PARTS
+  expect(await rig.untilApril(billed)).toEqual([first, `2026-02-11 to 2026-03-01 FINAL ${rest}`, ...next.slice(1)])
+})
+
+test.each<[title: string, of: Partial<Continued>]>([
+  ['in its grace period', { activated: '2026-02-11T06:00:00Z' }],
+  ['on hold', { subscription: { init_invoice_on_hold: true } }],
+])('an invoice of the first part that is a DRAFT, %s, becomes one of the whole period', async (_title, of) => {
+  const billed = await rig.continued({ feeConfig: ARREARS, activated: LATE, ...of })
+  expect(await rig.invoices(billed)).toEqual(['2026-02-01 to 2026-02-11, 2026-02-11 to 2026-03-01 OPEN 280.00'])
 })
