@@ -1,6 +1,7 @@
 // Which time a charge ahead paid for, where that is not its whole billing period: it was charged while a cancellation, another
 // plan or a pause was known. When that falls away, the rest of the period is charged (semantics 4.1, 4.4). Pure.
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import {
   formatInstant,
   type Instant,
@@ -40,23 +41,37 @@ function partOfText(text: string): PaidPart {
   return { key, service: interval(at(0), at(1)), periodEnd: at(2), paused }
 }
 
-/** The parts among what other invoices bill, by the key of the charge. */
-export function partsIn(billed: ReadonlySet<string>): ReadonlyMap<string, PaidPart> {
+type Parts = {
+  /** By the key of a charge, which has one part. */
+  readonly one: ReadonlyMap<string, PaidPart>
+  /** By the key of a minimum: it is reached again, under one key, for days that came back. */
+  readonly all: ReadonlyMap<string, readonly PaidPart[]>
+}
+
+/** The parts among what other invoices bill. */
+function readParts(billed: ReadonlySet<string>): Parts {
   if (billed.size === 0) return NONE
   const known = partsOf.get(billed)
   // A set that grows is read again.
   if (known?.size === billed.size) return known.parts
   const texts = [...billed].filter(isPart).sort()
-  const parts = texts.length === 0 ? NONE : new Map(texts.map(partOfText).map(part => [part.key, part]))
+  const found = texts.map(partOfText)
+  const parts =
+    found.length === 0
+      ? NONE
+      : { one: new Map(found.map(part => [part.key, part])), all: groupBy(found, ({ key }) => key) }
   partsOf.set(billed, { size: billed.size, parts })
   return parts
 }
 
-const NONE: ReadonlyMap<string, PaidPart> = new Map()
-const partsOf = new WeakMap<
-  ReadonlySet<string>,
-  { readonly size: number; readonly parts: ReadonlyMap<string, PaidPart> }
->()
+/** The parts of charges among what other invoices bill, by the key of the charge. */
+export const partsIn = (billed: ReadonlySet<string>): Parts['one'] => readParts(billed).one
+
+/** All parts of each key: of a minimum there may be several. */
+export const allPartsIn = (billed: ReadonlySet<string>): Parts['all'] => readParts(billed).all
+
+const NONE: Parts = { one: new Map(), all: new Map() }
+const partsOf = new WeakMap<ReadonlySet<string>, { readonly size: number; readonly parts: Parts }>()
 
 /** The text of the part that a key has among what is billed; none for a charge of a whole period. */
 export function textsOf(key: string, billed: ReadonlySet<string>): string[] {

@@ -11,7 +11,7 @@ import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import type { Charge } from '../charges/charge.ts'
 import { fullPeriodOf, paidInAdvance } from '../charges/charges.ts'
 import { couponedIn } from '../charges/couponed-charges.ts'
-import { partsIn } from '../charges/paid-parts.ts'
+import { allPartsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
@@ -125,10 +125,11 @@ const NONE: ReturnType<typeof couponedIn> = new Map()
 
 /** The lines by which earlier invoices reached a minimum ahead. */
 const minimumsIn = (billed: ReadonlySet<string>): MinimumBefore[] =>
-  [...billed].flatMap(key => {
+  [...billed].flatMap((key): MinimumBefore[] => {
     if (!key.startsWith('COMMITMENT ')) return []
-    const part = partsIn(billed).get(key)
-    return [{ key, part: part ? { end: part.service.end, pauses: part.paused } : null }]
+    const parts = allPartsIn(billed).get(key) ?? []
+    if (parts.length === 0) return [{ key, part: null }]
+    return parts.map(({ service, paused }) => ({ key, part: { end: service.end, pauses: paused } }))
   })
 
 /** What clauses on prices leave of usage whose minimum counts that: a later invoice needs it when more of the usage arrives. */

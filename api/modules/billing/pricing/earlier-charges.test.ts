@@ -2,7 +2,17 @@
 // of them charged is not charged again by the next, which a coupon for one invoice asks.
 import { describe, expect, test } from 'vitest'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import {
+  type Example,
+  eur,
+  exampleInputs,
+  exampleInvoice,
+  exampleInvoices,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
 
 const coupon = (given: Partial<AppliedCoupon>): AppliedCoupon => ({
   coupon_id: 'coup_1',
@@ -76,6 +86,52 @@ describe('what was paid ahead, less the coupons limited to it, counts towards a 
       ['COMMITMENT -5.00', 'REVENUE 5.00', 'REVENUE 20.00'],
     ])
   })
+})
+
+function windowAt(inputs: BillingInputs, place: number): InvoiceWindow {
+  let left = place
+  for (const window of invoiceWindows(inputs)) {
+    if (left === 0) return window
+    left -= 1
+  }
+  throw new Error(`there is no invoice ${place}`)
+}
+
+test('a minimum ahead that was reached again, for days of a pause that came back, is given back once as seats come', () => {
+  const price = { pricing_type: 'FLAT', billing_in_advance: true, billing_period: { type: 'MONTH', value: 1 } } as const
+  const seat = (from: string) => ({ product_item_id: 'item0', start_at: from, end_at: null })
+  const [start, later] = ['2026-07-01T00:00:00Z', '2026-07-13T00:00:00Z']
+  const inputsOf = (isPaused: boolean, seats: readonly string[]) =>
+    exampleInputs({
+      start,
+      items: [{ item: { model_type: 'PER_SEAT' }, config: price, bands: [{ amount: eur('31') }] }],
+      schedules: [{ commitment: { pricing_item_configs: [{ ids: ['config0'], amount: eur('93') }] } }],
+      subscription: {
+        billing_period: { type: 'DAY', value: 10 },
+        billing_time: 'EXACT',
+        inactive_periods: isPaused
+          ? [{ type: 'PAUSE', start_at: '2026-07-11T00:00:00Z', end_at: '2026-07-20T00:00:00Z' }]
+          : [],
+      },
+      inputs: { seats: seats.map(seat) },
+    })
+  const billed = new Set<string>()
+  const amounts = [inputsOf(true, [start]), inputsOf(false, [start]), inputsOf(false, [start, later])].map(
+    (inputs, place) => {
+      const window = windowAt(inputs, place)
+      const { advanceCharges, content } = exampleInvoice(inputs, window, { usage: '0', billed })
+      for (const key of advanceCharges) billed.add(key)
+      return content.periods.flatMap(({ groups }) =>
+        groups.flatMap(({ lines }) => lines.map(line => `${line.type} ${line.amount_excluding_tax.quantity}`)),
+      )
+    },
+  )
+  // 22 of 31 days, the 9 that came back, and a second seat for 19 days: 93.00 in all.
+  expect(amounts).toEqual([
+    ['REVENUE 22.00', 'COMMITMENT 44.00'],
+    ['COMMITMENT 18.00', 'REVENUE 9.00'],
+    ['COMMITMENT -19.00', 'REVENUE 7.00', 'REVENUE 12.00'],
+  ])
 })
 
 test('what a coupon took of a charge ahead counts as it was, where it was divided over usage too', () => {
