@@ -56,7 +56,7 @@ export function storyOf(seed: number): Story {
       ordered.some(action => action.type === 'ACTIVATE' && action.realign) ? withoutOnce(deal) : deal,
     ),
     actions: ordered,
-    usage: randomUsage(random, { start, actions: ordered }),
+    usage: withReturns(randomOf(seed + 9_000_041), randomUsage(random, { start, actions: ordered })),
   }
 }
 
@@ -79,6 +79,17 @@ function randomTemplate(random: Random, start: number): Template | null {
     plan: whole(random, 0, 2),
   }
 }
+
+/** Some of the usage gives back: events may be below zero. */
+const withReturns = (random: Random, usage: readonly Usage[]): Usage[] =>
+  usage.map(each =>
+    chance(random, 0.15)
+      ? {
+          ...each,
+          versions: each.versions.map(({ arrives, quantity }) => ({ arrives, quantity: quantity && -quantity })),
+        }
+      : each,
+  )
 
 function randomUsage(random: Random, { start, actions }: Pick<Story, 'start' | 'actions'>): Usage[] {
   const paused = actions.flatMap(action => (action.type === 'PAUSE' ? [action] : []))

@@ -244,6 +244,8 @@ class Invoice {
       )
       included += entry?.quantity ?? 0
     }
+    // What is given back is not more by what was included.
+    if (quantity < 0) return ratio(quantity, 1)
     const [over, under] = ratio(quantity * period.fullDays - included, period.fullDays)
     return over < 0n ? ratio(0, 1) : [over, under]
   }

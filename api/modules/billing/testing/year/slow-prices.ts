@@ -4,8 +4,9 @@ import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
 import type { Period } from './slow-books.ts'
 import type { Price } from './story.ts'
 
-/** In cents: one price, or two tiers. */
+/** In cents: one price, or two tiers, in which less than nothing counts as nothing. */
 export function usagePrice({ amount, above }: Price, quantity: Ratio): number {
+  if (above && quantity[0] < 0n) return 0
   const rest = above ? plus(quantity, ratio(-above.quantity, 1)) : ratio(0, 1)
   if (!above || rest[0] <= 0n) return rounded(times(quantity, cents(amount)))
   return rounded(plus(cents(above.quantity * amount), times(rest, cents(above.amount))))

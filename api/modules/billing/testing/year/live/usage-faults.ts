@@ -117,7 +117,9 @@ function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Bil
     const own = story.usage.filter(({ time }) => start <= time && time < end)
     const stands = own.reduce((total, usage) => total + standsAt(usage, last), 0)
     const [was, will] = [sum(billed.get(key)), sum(open.get(key))]
-    const hasFallen = will === 0 && was > stands && own.some(({ versions }) => versions.length > 1)
+    const mayFall = ({ versions }: Usage): boolean =>
+      versions.length > 1 || versions.some(each => (each.quantity ?? 0) < 0)
+    const hasFallen = will === 0 && was > stands && own.some(mayFall)
     if (was + will === stands || hasFallen) return []
     return [`${readable(key)}: ${was} units are billed and ${will} will be, and ${stands} were used`]
   })
