@@ -142,3 +142,15 @@ test('the rest of a billing period leaves out a pause', () => {
   const paused = { ...inputs, subscription: { ...inputs.subscription, inactive_periods: [pause] } }
   expect(exampleInvoices(paused, 3).map(each => each.amount_excluding_tax)).toEqual(['100', '160', '310'])
 })
+
+test('a billing period whose schedules are activated late one after the other is charged in as many parts', () => {
+  const last = '2026-01-21T00:00:00Z'
+  const schedules = [{ end_at: CHANGE }, { start_at: CHANGE, end_at: last }, { start_at: last }]
+  const resumed = { resumed_at: [CHANGE, last] }
+  const amounts = (item: ExampleItem) =>
+    exampleInvoices(exampleInputs({ start: START, items: [item], schedules, inputs: resumed }), 4).map(
+      each => each.amount_excluding_tax,
+    )
+  expect(amounts(recurring('310'))).toEqual(['100', '100', '110', '310'])
+  expect(amounts(AHEAD)).toEqual(['100', '100', '420', '310'])
+})
