@@ -65,18 +65,25 @@ export async function findOne<R extends StoredRow>(
   return rowsOf<R>(rows)[0] ?? null
 }
 
+/**
+ * How a row is locked. `update` also waits for whatever has just named the row, and makes it wait. A row that this transaction has
+ * named itself, or that many name at once, takes one of the others: two transactions that both named it would wait for each other.
+ */
+type LockStrength = 'update' | 'no key update' | 'share'
+
 /** As `findOne`, locked until the transaction ends, so that the state read is the state changed. A dry run locks nothing. */
 export async function lockOne<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   idOrReference: string,
+  strength: LockStrength = 'update',
 ): Promise<R | null> {
   if (uow.isDryRun) return await findOne(uow, resource, idOrReference)
   const rows = await uow.tx
     .select()
     .from(resource.table)
     .where(matching(resource, uow, idOrReference))
-    .for('update')
+    .for(strength)
   return rowsOf<R>(rows)[0] ?? null
 }
 
@@ -103,8 +110,9 @@ export async function lockExisting<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   idOrReference: string,
+  strength: LockStrength = 'update',
 ): Promise<R> {
-  const row = await lockOne(uow, resource, idOrReference)
+  const row = await lockOne(uow, resource, idOrReference, strength)
   if (!row) throw notFound(resource, idOrReference)
   return row
 }

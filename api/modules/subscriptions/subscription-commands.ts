@@ -74,7 +74,8 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
-  const entity = await requireActive(uow, billingEntityResource, 'billing_entity_id', subscription.billing_entity_id)
+  const entityId = subscription.billing_entity_id
+  const entity = await requireActive(uow, billingEntityResource, { field: 'billing_entity_id', id: entityId }, 'share')
   const { customer_id: customerId, forward_customer_id: forwardId } = subscription
   if (customerId !== null) await requireProcessed(uow, 'customer_id', customerId)
   if (forwardId !== null) {
@@ -122,7 +123,7 @@ async function followRenewal(uow: Uow, row: Subscription, previous: Subscription
 
 /** Throws INVALID_OPERATION for a customer that is not ACTIVE, or that is never billed. */
 async function requireProcessed(uow: Uow, field: string, customerId: string): Promise<void> {
-  const customer = await requireActive(uow, customerResource, field, customerId)
+  const customer = await requireActive(uow, customerResource, { field, id: customerId }, 'no key update')
   if (!customer.roles.includes('PROCESSING_ONLY')) return
   const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: customerId })
@@ -147,14 +148,17 @@ async function requireSalesTax(
   }
 }
 
+/**
+ * Locked, so that it is not archived meanwhile. Not against those that only name it: the subscription may just have been created, by
+ * this call, beside others of the same customer or billing entity.
+ */
 async function requireActive<R extends StoredRow & { readonly status: string }>(
   uow: Uow,
   resource: Resource<R>,
-  field: string,
-  id: string,
+  { field, id }: { readonly field: string; readonly id: string },
+  strength: 'no key update' | 'share',
 ): Promise<R> {
-  // Locked, so that it is not archived meanwhile.
-  const party = await lockExisting(uow, resource, id)
+  const party = await lockExisting(uow, resource, id, strength)
   if (party.status === 'ACTIVE') return party
   const message = `The ${resource.objectType} ${id} is ${party.status}; it must be ACTIVE before it can be billed.`
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: id, resourceType: resource.objectType })

@@ -32,7 +32,7 @@ export async function refuseBilledTime(
   const { customer_id: customerId } = subscription
   // A TEMPLATE has no customer and is never billed.
   if (customerId === null) return
-  await lockOne(uow, customerResource, customerId)
+  await lockOne(uow, customerResource, customerId, 'no key update')
   if (scheduleIds.length === 0) return
   const { platformId, environment } = uow.tenant
   const here = (table: string) =>
