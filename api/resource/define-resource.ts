@@ -5,6 +5,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import type { Id } from '../../shared/ids.ts'
+import { withFixedFields } from '../http/body/fixed-fields.ts'
 import type { Filter, SelectionCondition } from '../list/list-spec.ts'
 import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
 import { Nullable, Shape, Timestamp } from './shapes.ts'
@@ -258,13 +259,10 @@ export function defineResource<R extends StoredRow, Given = unknown>(
     const target = Type.Object({}, { additionalProperties: true })
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))
   }
-  const resource = {
-    ...definition,
-    fields,
-    createBody: Shape(create),
-    updateBody: Shape(update),
-    view: Type.Object(view, { title: definition.shapeName }),
-  }
+  const shown = Type.Object(view, { title: definition.shapeName })
+  const createBody = withFixedFields(Shape(create), { view: shown })
+  const updateBody = withFixedFields(Shape(update), { create: createBody, view: shown })
+  const resource = { ...definition, fields, createBody, updateBody, view: shown }
   // Only rows of its own table, and bodies of its own shape, ever reach the hooks of a definition.
   return resource as unknown as Resource<R>
 }

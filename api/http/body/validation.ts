@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
+import { fixedField } from './fixed-fields.ts'
 import { similarNames } from './similar-names.ts'
 
 type Fault = {
@@ -53,9 +54,7 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
   if (fault === unknown) {
     const given = first(fault.params['additionalProperties'])
     const name = join(path, given)
-    const meant = similarNames(given, fieldsAt(schema, fault.schemaPath))
-    const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : 'Remove it, or check its spelling.'
-    return new AppError('INVALID_FIELD', `${name} is not a field that is accepted here. ${advice}`, { field: name })
+    return new AppError('INVALID_FIELD', `${name} ${adviceOn(given, schema, fault)}`, { field: name })
   }
   if (fault === missing) {
     const name = join(path, first(fault.params['requiredProperties']))
@@ -65,6 +64,16 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
     return new AppError('INVALID_REQUEST', 'The body must be a JSON object.')
   if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
   return new AppError('INVALID_FIELD', `${path} ${explain(fault)}.`, { field: path })
+}
+
+/** Of a field that is not taken: why, and what to do. */
+function adviceOn(name: string, schema: unknown, { instancePath, schemaPath }: Fault): string {
+  const fixed = instancePath === '' ? fixedField(schema, name) : undefined
+  if (fixed === 'creation') return 'is set at creation and cannot be changed. Leave it out.'
+  const meant = similarNames(name, fieldsAt(schema, schemaPath))
+  const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined
+  if (fixed === 'shown') return `is only shown in answers. ${advice ?? 'Leave it out.'}`
+  return `is not a field that is accepted here. ${advice ?? 'Remove it, or check its spelling.'}`
 }
 
 /** Of a value that may be of several types, the fault of the type that was sent. */

@@ -39,3 +39,6 @@ export const redemptionsOf =
       limited_to: limited_to && { ...limited_to },
     }))
   }
+
+/** A number of redemptions in words: once, 2 times. */
+export const timesOf = (count: number): string => (count === 1 ? 'once' : `${count} times`)

@@ -11,7 +11,7 @@ import { meterValueResource } from '../catalog/meters/meter-value.ts'
 import { productItemResource, productResource } from '../catalog/products/product.ts'
 import { productCategoryResource } from '../catalog/products/product-category.ts'
 import { checkCouponDiscount, checkCouponDuration, checkRedeemableTime } from './check-coupon.ts'
-import { countRedemptions, redemptionsOf } from './count-redemptions.ts'
+import { countRedemptions, redemptionsOf, timesOf } from './count-redemptions.ts'
 import { CouponDiscount, CouponDuration, CouponLimitedTo, MaximumRedemptions, ShownCouponLimitedTo } from './schema.ts'
 import { type Coupon, coupons } from './table.ts'
 
@@ -92,7 +92,7 @@ async function requireRoom(uow: Uow, row: Coupon, previous: Coupon): Promise<voi
   if (row.maximum_redemptions === null || row.maximum_redemptions === previous.maximum_redemptions) return
   const used = (await countRedemptions(uow, 'coupon_id', [row.id])).get(row.id) ?? 0
   if (row.maximum_redemptions >= used) return
-  throw new AppError('INVALID_FIELD', `It was redeemed ${used} times already; send at least that.`, {
+  throw new AppError('INVALID_FIELD', `It was redeemed ${timesOf(used)} already; send at least ${used}.`, {
     field: 'maximum_redemptions',
   })
 }

@@ -138,6 +138,7 @@ describe('a schedule', () => {
     const wanted = { coupon_ids: [last['id']] }
     const answers = await Promise.all(drafts.map(({ url }) => patch(url, wanted)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400])
+    expect(answers.find(({ status }) => status === 400)?.body['message']).toContain('was redeemed once, which is')
     expect(await used(last)).toBe(1)
     const [won, lost] = [200, 400].map(status => drafts[answers.findIndex(each => each.status === status)])
     if (!won || !lost) throw new Error('one has it')

@@ -4,6 +4,7 @@ import { inArray } from 'drizzle-orm'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { idOf } from '../../../shared/ids.ts'
+import { withFixedFields } from '../../http/body/fixed-fields.ts'
 import { PageOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute } from '../../http/route.ts'
@@ -43,14 +44,17 @@ const Flag = Optional(OneOf('true', 'false'))
 const Parts = { include_periods: Flag, include_lines: Flag }
 const ListOptions = { ...orderQuery(INVOICE_LIST), ...SliceQuery, ...Parts }
 
-const PatchBody = Shape({
-  status: Optional(OneOf('FINAL', 'VOID')),
-  notes: Optional(Nullable(Notes)),
-  on_hold: Optional(Type.Boolean()),
-  payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
-  paid: Optional(Type.Boolean()),
-  custom_fields: Optional(Nullable(CustomFieldValues)),
-})
+const PatchBody = withFixedFields(
+  Shape({
+    status: Optional(OneOf('FINAL', 'VOID')),
+    notes: Optional(Nullable(Notes)),
+    on_hold: Optional(Type.Boolean()),
+    payment_status: Optional(OneOf('UNPAID', 'PAID', 'PARTIALLY_PAID', 'OVERPAID')),
+    paid: Optional(Type.Boolean()),
+    custom_fields: Optional(Nullable(CustomFieldValues)),
+  }),
+  { view: InvoiceView },
+)
 
 const RefreshType = OneOf(
   'FULL',

@@ -8,7 +8,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { findOne, getOne, requireAll } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { meterValueResource } from '../../catalog/meters/meter-value.ts'
-import { countRedemptions } from '../../coupons/count-redemptions.ts'
+import { countRedemptions, timesOf } from '../../coupons/count-redemptions.ts'
 import { couponResource } from '../../coupons/coupon.ts'
 import { findCode, promotionCodeResource } from '../../coupons/promotion-code.ts'
 import { type Coupon, coupons, type PromotionCode, promotionCodes } from '../../coupons/table.ts'
@@ -169,7 +169,8 @@ async function requireLeft(
 ): Promise<void> {
   if (maximum === null) return
   const used = (await countRedemptions(uow, by, [id])).get(id) ?? 0
-  if (used >= maximum) throw invalid(`The ${noun} was redeemed ${used} times, which is as often as it can be.`, field)
+  if (used >= maximum)
+    throw invalid(`The ${noun} was redeemed ${timesOf(used)}, which is as often as it can be.`, field)
 }
 
 /** Whether the customer of a subscription may redeem a code. */
