@@ -19,7 +19,7 @@ export function affectedBy(uow: ReadUow, reach: Reach): SQL {
     ancestorsOf({ platformId: sql`${platformId}`, environment: sql`${environment}`, customerId: sql`${customer_id}` })
   return sql`v.platform_id = ${platformId} and v.environment = ${environment} and v.status in ('OPEN', 'DRAFT')
     ${invoice_id === null ? sql`` : sql`and v.id = ${invoice_id}`}
-    ${customer_id === null ? sql`` : sql`and v.id in (${billedTo(uow, customers())})`}
+    ${customer_id === null ? sql`` : sql`and v.id = any(array(${billedTo(uow, customers())}))`}
     and ${collectsWithin(sql`${start_at}::timestamptz`, sql`${end_at}::timestamptz`)}`
 }
 
@@ -36,16 +36,17 @@ export const isReached: SQL = sql`(r.invoice_id is null or r.invoice_id = v.id)
 
 /**
  * The ids of the invoices that `usedBy` is true of. Found from the customers, so that it costs the same however many invoices of others
- * are not FINAL.
+ * are not FINAL. Lists are arrays: as subqueries they are joined in any order, and what a table held when it was last counted decides
+ * whether each invoice of the tenant is looked at.
  */
 function billedTo(uow: ReadUow, customers: SQL): SQL {
   const here = (table: 'i' | 's') => {
     const of = sql.raw(table)
     return sql`${of}.platform_id = ${uow.tenant.platformId} and ${of}.environment = ${uow.tenant.environment}`
   }
-  return sql`select i.id from invoices i where ${here('i')} and i.customer_id in (${customers})
+  return sql`select i.id from invoices i where ${here('i')} and i.customer_id = any(array(${customers}))
     union all select i.id from pricing_plan_subscriptions s join invoices i on ${here('i')} and i.pricing_plan_subscription_id = s.id
-      where ${here('s')} and s.customer_id in (${customers}) and s.forward_customer_id is not null`
+      where ${here('s')} and s.customer_id = any(array(${customers})) and s.forward_customer_id is not null`
 }
 
 /** Whether the invoice `v` bills usage of these customers. Another customer may get the invoice. */
@@ -66,7 +67,7 @@ function collectsWithin(start: SQL, end: SQL): SQL {
     or (not exists (select from invoices o
         where o.platform_id = v.platform_id and o.environment = v.environment
           and o.pricing_plan_subscription_id = v.pricing_plan_subscription_id
-          and o.status in ('OPEN', 'DRAFT') and o.cutoff_at < v.cutoff_at)
+          and o.status in ('OPEN', 'DRAFT') and o.holds_period and o.cutoff_at < v.cutoff_at)
       and exists (select from closed_usage c
         where c.platform_id = v.platform_id and c.environment = v.environment
           and c.pricing_plan_subscription_id = v.pricing_plan_subscription_id
