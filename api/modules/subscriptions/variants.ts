@@ -58,12 +58,21 @@ async function checkForward(uow: Uow, row: Subscription, previous: Subscription 
   const customer = await getOne(uow, customerResource, id)
   if (isClosedOrArchived(customer))
     throw new AppError('INVALID_FIELD', `This CUSTOMER is ${customer.status} and gets no more invoices.`, { field })
+  if (customer.roles.includes('SELF_BILLING')) {
+    const message = 'The customer has the role SELF_BILLING: it is a supplier, and gets no invoices. Name another.'
+    throw new AppError('INVALID_FIELD', message, { field })
+  }
 }
 
-async function checkSeller(uow: Uow, { seller_details }: Subscription, previous: Subscription | null): Promise<void> {
-  const id = seller_details?.seller_customer_id
-  if (id === undefined || id === previous?.seller_details?.seller_customer_id) return
+async function checkSeller(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
+  const id = row.seller_details?.seller_customer_id
+  if (id === undefined) return
+  if (id === previous?.seller_details?.seller_customer_id && row.customer_id === previous.customer_id) return
   const field = 'seller_details.seller_customer_id'
+  if (id === row.customer_id)
+    throw new AppError('INVALID_FIELD', 'It is the customer itself; name another, or use the variant DEFAULT.', {
+      field,
+    })
   await requireAll(uow, customerResource, [{ id, field }])
   const seller = await getOne(uow, customerResource, id)
   if (seller.roles.includes('SELLER') && !isClosedOrArchived(seller)) return

@@ -126,12 +126,17 @@ test('what does not go with the variant is refused, naming the field', async () 
   const gone = await customer()
   await succeed(tenant, 'POST', `/v1/customers/${gone['id']}/archive`)
   const seller = { seller_customer_id: other['id'] }
+  const supplier = await customer({ roles: ['SELF_BILLING'] })
+  const sells = await customer({ roles: ['SELLER'] })
+  const itself = { seller_details: { seller_customer_id: sells['id'] } }
   const cases: readonly (readonly [object, string, string])[] = [
     [{ variant: 'FORWARD_BILLING' }, 'MISSING_FIELD', 'forward_customer_id'],
     [{ forward_customer_id: other['id'] }, 'INVALID_FIELD', 'forward_customer_id'],
     [{ variant: 'FORWARD_BILLING', forward_customer_id: user['id'] }, 'INVALID_FIELD', 'forward_customer_id'],
     [{ variant: 'FORWARD_BILLING', forward_customer_id: gone['id'] }, 'INVALID_FIELD', 'forward_customer_id'],
     [{ variant: 'FORWARD_BILLING', forward_customer_id: 'cust_none' }, 'RESOURCE_NOT_FOUND', 'forward_customer_id'],
+    [{ variant: 'FORWARD_BILLING', forward_customer_id: supplier['id'] }, 'INVALID_FIELD', 'forward_customer_id'],
+    [{ variant: 'SELLER', customer_id: sells['id'], ...itself }, 'INVALID_FIELD', 'seller_details.seller_customer_id'],
     [{ variant: 'SELLER' }, 'MISSING_FIELD', 'seller_details'],
     [{ variant: 'SELF_BILLING', seller_details: seller }, 'INVALID_FIELD', 'seller_details'],
     [{ variant: 'SELLER', seller_details: seller }, 'INVALID_FIELD', 'seller_details.seller_customer_id'],
