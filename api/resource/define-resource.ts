@@ -261,7 +261,11 @@ export function defineResource<R extends StoredRow, Given = unknown>(
   }
   const shown = Type.Object(view, { title: definition.shapeName })
   const createBody = withFixedFields(Shape(create), { view: shown })
-  const updateBody = withFixedFields(Shape(update), { create: createBody, view: shown })
+  const updateBody = withFixedFields(Shape(update), {
+    create: createBody,
+    given: Object.keys(definition.given ?? {}),
+    view: shown,
+  })
   const resource = { ...definition, fields, createBody, updateBody, view: shown }
   // Only rows of its own table, and bodies of its own shape, ever reach the hooks of a definition.
   return resource as unknown as Resource<R>

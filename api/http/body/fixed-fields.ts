@@ -2,23 +2,30 @@
 import type { TSchema } from 'typebox'
 
 type Names = { readonly properties?: Readonly<Record<string, unknown>> }
-type Kind = 'creation' | 'shown'
+type Kind = 'creation' | 'given' | 'shown'
 
 const kinds = new WeakMap<object, ReadonlyMap<string, Kind>>()
 
 /**
- * Says of a body what its resource has besides: in `create`, what is given when it is created, and in `view`, what answers show. Returns
- * the body.
+ * Says of a body what its resource has besides: in `create`, what is given when it is created, and in `view`, what answers show. Those
+ * of `given` stand for another field. Returns the body.
  */
-export function withFixedFields<T extends TSchema>(body: T, has: { create?: TSchema; view?: TSchema }): T {
+export function withFixedFields<T extends TSchema>(
+  body: T,
+  has: { create?: TSchema; given?: readonly string[]; view?: TSchema },
+): T {
   const taken = namesOf(body)
   const besides = (schema: TSchema | undefined, kind: Kind) =>
     [...namesOf(schema)].filter(name => !taken.has(name)).map(name => [name, kind] as const)
-  kinds.set(body, new Map([...besides(has.view, 'shown'), ...besides(has.create, 'creation')]))
+  const given = (has.given ?? []).filter(name => !taken.has(name)).map(name => [name, 'given'] as const)
+  kinds.set(body, new Map<string, Kind>([...besides(has.view, 'shown'), ...besides(has.create, 'creation'), ...given]))
   return body
 }
 
-/** How a body has the field that it does not take: set at creation alone, or only shown; undefined for a name that is unknown. */
+/**
+ * Why a field is not taken: it is set at creation alone, stands for another one there, or is only shown. Undefined for a name that is
+ * unknown.
+ */
 export const fixedField = (body: unknown, name: string): Kind | undefined =>
   typeof body === 'object' && body !== null ? kinds.get(body)?.get(name) : undefined
 

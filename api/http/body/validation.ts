@@ -72,6 +72,7 @@ function adviceOn(name: string, schema: unknown, { instancePath, schemaPath }: F
   if (fixed === 'creation') return 'is set at creation and cannot be changed. Leave it out.'
   const meant = similarNames(name, fieldsAt(schema, schemaPath))
   const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined
+  if (fixed === 'given') return `is taken at creation alone. ${advice ?? 'Leave it out.'}`
   if (fixed === 'shown') return `is only shown in answers. ${advice ?? 'Leave it out.'}`
   return `is not a field that is accepted here. ${advice ?? 'Remove it, or check its spelling.'}`
 }

@@ -18,9 +18,10 @@ export function checkTransition(resource: Resource, from: string, to: string): v
     throw new AppError('INVALID_FIELD', 'status cannot be cleared; send the new status.', { field: 'status' })
   const allowed = resource.statuses?.[to] ?? []
   if (allowed.includes(from)) return
-  throw new AppError('INVALID_OPERATION', `A ${resource.objectType} that is ${from} cannot become ${to}.`, {
-    field: 'status',
-  })
+  const next = Object.keys(resource.statuses ?? {}).filter(status => resource.statuses?.[status]?.includes(from))
+  const can = next.length === 0 ? `What is ${from} stays so.` : `It can become ${next.join(' or ')}.`
+  const message = `A ${resource.objectType} that is ${from} cannot become ${to}. ${can}`
+  throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }
 
 /** Fields that only a DRAFT may change. */

@@ -9,6 +9,7 @@ import { idOf } from '../../../../shared/ids.ts'
 import { inTurns, othersTurn } from '../../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
+import { findOne, notFound } from '../../../resource/store.ts'
 import { openUntil } from '../../invoices/changes/grace.ts'
 import { missing } from '../../invoices/document/load-parties.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
@@ -16,6 +17,7 @@ import { UNTOUCHED } from '../../invoices/table.ts'
 import { requireAnswers } from '../../invoices/tax/answers/with-answers.ts'
 import { showingPeriods } from '../../invoices/view.ts'
 import { paidByBalances } from '../../invoices/wallet-uses.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import { type Deducted, deductedIn } from '../pricing/deducted.ts'
 import type { PricedInvoice } from '../pricing/price-invoice.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
@@ -64,12 +66,23 @@ export async function previewInvoices(
   request: SubscriptionPreview,
 ): Promise<Preview> {
   const { pricing_plan_subscription_id: id } = request
-  const state = await readTenant(deps.database, tenant, uow => loadPreviewState(withNamedStatements(uow), id))
+  const state = await readTenant(deps.database, tenant, async uow => {
+    await requireNoTemplate(uow, id)
+    return await loadPreviewState(withNamedStatements(uow), id)
+  })
   const { inputs } = state
   const now = deps.database.clock.now()
   const isDraft = inputs.subscription.status === 'DRAFT'
   const from = request.start_at ? at(request.start_at) : isDraft ? (activeSpan(inputs)?.start ?? now) : now
   return await previewsOf(deps, tenant, state, { from, perSchedule: request.invoices_per_schedule ?? 1 })
+}
+
+async function requireNoTemplate(uow: ReadUow, id: string): Promise<void> {
+  const field = 'pricing_plan_subscription_id'
+  const subscription = await findOne(uow, subscriptionResource, id)
+  if (!subscription) throw notFound(subscriptionResource, id, field)
+  if (subscription.type !== 'TEMPLATE') return
+  throw new AppError('INVALID_FIELD', 'It is a TEMPLATE; name it in template_pricing_plan_subscription_id.', { field })
 }
 
 type Asked = {

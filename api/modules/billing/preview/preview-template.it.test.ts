@@ -228,6 +228,14 @@ test('what cannot be previewed is refused with its field', async () => {
       ...([400, 'INVALID_FIELD', 'customer_details'] as const),
     ],
     [
+      { pricing_plan_subscription_id: template_pricing_plan_subscription_id },
+      ...([400, 'INVALID_FIELD', 'pricing_plan_subscription_id'] as const),
+    ],
+    [
+      { pricing_plan_subscription_id: 'ppsu_none' },
+      ...([404, 'RESOURCE_NOT_FOUND', 'pricing_plan_subscription_id'] as const),
+    ],
+    [
       { template_pricing_plan_subscription_id: 'ppsu_none' },
       ...([404, 'RESOURCE_NOT_FOUND', 'template_pricing_plan_subscription_id'] as const),
     ],

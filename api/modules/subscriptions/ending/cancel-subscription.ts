@@ -84,7 +84,8 @@ function requireCancellable(subscription: Subscription, { type }: CancelRequest,
   }
   const over = subscription.cancelled_at !== null && subscription.cancelled_at <= now
   if (subscription.status === 'ACTIVE' && !over) return
-  const state = over ? `cancelled since ${subscription.cancelled_at}` : subscription.status
+  const state =
+    over && subscription.status !== 'VOID' ? `cancelled since ${subscription.cancelled_at}` : subscription.status
   const message = `The subscription is ${state}; only an ACTIVE one can be cancelled, or its cancellation taken back.`
   throw new AppError('INVALID_OPERATION', message, {
     ...(type === 'UNDO' ? { field: 'type' } : {}),

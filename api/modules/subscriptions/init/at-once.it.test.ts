@@ -28,7 +28,7 @@ const init = (customer_id: string) =>
 test.each<[string, (one: string) => Promise<string> | string]>([
   ['of many customers of one billing entity', () => makeCustomer()],
   ['of one customer', one => one],
-])('subscriptions %s are all made and activated at once', async (_, customerOf) => {
+])('begun at the same moment, subscriptions %s are all made and activated', async (_, customerOf) => {
   const one = await makeCustomer()
   const customers: string[] = []
   for (let count = 0; count < 8; count += 1) customers.push(await customerOf(one))
