@@ -2,7 +2,7 @@
 
 import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/billing/local-days.ts'
 import { addPeriod, addPeriodAt, type PeriodLength } from '../../../../shared/billing/periods.ts'
-import { at, type Instant } from '../../../../shared/time.ts'
+import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import type { AppliedCoupon } from './schema.ts'
@@ -56,13 +56,14 @@ export function timeOfCoupon(
   return { start: begins, end: period && startOfLocalDay(addPeriod(day, period), zone) }
 }
 
-/** From when on coupons that were added or taken away change invoices. */
+/** From when on coupons that were added or taken away change invoices: not before their schedule, though one may have begun on another. */
 export function couponChanges(
   before: readonly AppliedCoupon[],
   after: readonly AppliedCoupon[],
   scheduleStart: string,
 ): ClauseChange[] {
-  const fromOf = (coupon: AppliedCoupon): Instant => at(startOfCoupon(coupon, scheduleStart))
+  const fromOf = (coupon: AppliedCoupon): Instant =>
+    instantOf(Math.max(at(startOfCoupon(coupon, scheduleStart)), at(scheduleStart)))
   const without = (list: readonly AppliedCoupon[], others: readonly AppliedCoupon[]) =>
     list.filter(({ coupon_id }) => !others.some(other => other.coupon_id === coupon_id))
   return [...without(after, before), ...without(before, after)].map(coupon => ({
