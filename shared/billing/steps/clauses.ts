@@ -51,6 +51,8 @@ export type Discount = Clause & {
   readonly value: Change
   readonly condition: DiscountCondition | null
   readonly coupon: CouponOf | null
+  /** Further schedules that it is of: one coupon went along to them. */
+  readonly alsoOf?: readonly string[]
   /** Of a coupon, by an earlier rule: it counts for each period on the invoice on its own. */
   readonly eachPeriod?: true
   /** What other invoices deducted by it, from charges ahead; absent where they deducted nothing. */

@@ -42,15 +42,20 @@ export const inTurn = <C>(
   apply: (lines: readonly Line[], clause: C) => readonly Line[],
 ): readonly Line[] => clauses.reduce(apply, lines)
 
-type Scoped = { readonly scheduleId: string | null; readonly of: ClauseTarget | null }
+type Scoped = {
+  readonly scheduleId: string | null
+  readonly of: ClauseTarget | null
+  readonly alsoOf?: readonly string[]
+}
 
 /**
  * Whether a clause applies to a charged line. Lines added by users belong to no schedule, so only clauses on the total
  * apply to them.
  */
-export function isAbout({ scheduleId, of }: Scoped, line: Line): boolean {
+export function isAbout({ scheduleId, of, alsoOf = [] }: Scoped, line: Line): boolean {
   if (!isCharged(line) || line.applicableForClauses !== null) return false
-  if (scheduleId !== null && line.of.scheduleId !== scheduleId) return false
+  const { scheduleId: own } = line.of
+  if (scheduleId !== null && own !== scheduleId && (own === null || !alsoOf.includes(own))) return false
   const id = of === null ? null : line.of[LEVEL_SCOPES[of.level]]
   return of === null || (id !== null && of.ids.includes(id))
 }

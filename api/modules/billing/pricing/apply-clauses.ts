@@ -15,7 +15,7 @@ import { allPartsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
-import { applicableCoupons, chargesInAdvance, couponDiscounts } from '../rating/coupon-clauses.ts'
+import { applicableCoupons, chargesInAdvance, couponDiscounts, onceEach } from '../rating/coupon-clauses.ts'
 import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
@@ -60,12 +60,12 @@ export function withClauses(
   const rounding = roundingOf(inputs)
   const givenBack =
     before.length === 0 ? [] : refundedCharges(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
-  const eachPeriod = rules?.couponsEachPeriod === true
+  const counting = onceEach(coupons, { charges: rated.map(({ charge }) => charge), rules: rules ?? null })
   const discounts = [
     ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack, billed }),
-    ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod }),
+    ...couponDiscounts(counting, { terms, exchangeOf, rules: rules ?? null }),
   ]
-  const freeUsage = freeUsageOf(coupons, rated, { usage, rounding })
+  const freeUsage = freeUsageOf(counting, rated, { usage, rounding })
   const service = periodOf(window)
   const context = {
     currency,
@@ -93,7 +93,7 @@ export function withClauses(
       billed,
       clauses: ofSchedules,
       exchangeOf,
-      eachPeriod,
+      rules: rules ?? null,
     }).flatMap(({ paid, beside, clauses }) => {
       const keys = new Set(paid.map(({ key }) => key))
       return earlierLines([...paid, ...beside].map(rateAgain), clauses, context)

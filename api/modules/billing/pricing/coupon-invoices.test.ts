@@ -220,6 +220,6 @@ describe('on which invoices a coupon counts', () => {
       { start_at: next, coupons: [coupon({ duration: month, start_at: later })] },
     ]
     const invoices = exampleInvoices(exampleInputs({ ...given, items: [recurring('200')], schedules }), 4)
-    expect(discounts(invoices)).toEqual([[], ['-3.57', '-16.43'], [], []])
+    expect(discounts(invoices)).toEqual([[], ['-20.00'], [], []])
   })
 })

@@ -1,21 +1,24 @@
 // What earlier invoices charged ahead, with the coupons that were limited to it there: discounts lower what counts towards
 // a commitment, also on a later invoice. Pure.
 import type { Clauses } from '../../../../shared/billing/steps/clauses.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { textsOf } from '../charges/paid-parts.ts'
 import {
-  type ApplicableCoupon,
   applicableCoupons,
   chargesInAdvance,
   couponDiscounts,
   isLimitedTo,
   isOnceForThings,
+  onceEach,
+  schedulesWith,
 } from '../rating/coupon-clauses.ts'
 import type { ExchangeOf } from '../rating/exchange.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { isMetered, type PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
+import type { PastRules } from './past-rules.ts'
 
 /** Charges of one earlier invoice, and the clauses that it had for them. */
 export type EarlierInvoice = {
@@ -34,7 +37,7 @@ type Of = {
   readonly billed: ReadonlySet<string>
   readonly clauses: Clauses
   readonly exchangeOf: ExchangeOf
-  readonly eachPeriod: boolean
+  readonly rules: PastRules | null
 }
 
 /** What was paid ahead by the invoice that charged it. Coupons count where what they took follows from prices alone. */
@@ -69,16 +72,17 @@ type Invoice = {
 }
 
 function invoiceOf(inputs: BillingInputs, { window, charges, billed }: Invoice, of: Of): Omit<EarlierInvoice, 'paid'> {
-  const { terms, clauses, exchangeOf, eachPeriod } = of
+  const { terms, clauses, exchangeOf, rules } = of
   const isInAdvance = chargesInAdvance(charges)
   const coupons = applicableCoupons(inputs, { terms, window, billed, isInAdvance }).filter(
-    ({ coupon, schedule }) => coupon.limited_to !== null && !dependsOnUsage({ coupon, schedule }, charges),
+    each => each.coupon.limited_to !== null && !dependsOnUsage(each.coupon, schedulesWith(inputs, each), charges),
   )
-  const discounts = [...clauses.discounts, ...couponDiscounts(coupons, { terms, exchangeOf, eachPeriod })]
+  const counting = onceEach(coupons, { charges, rules })
+  const discounts = [...clauses.discounts, ...couponDiscounts(counting, { terms, exchangeOf, rules })]
   return { beside: charges.filter(charge => !isMetered(charge)), clauses: { ...clauses, discounts } }
 }
 
 /** An amount that is divided over usage too: how much of it was for the fees is not known from prices alone. */
-const dependsOnUsage = ({ coupon, schedule }: ApplicableCoupon, charges: readonly Charge[]): boolean =>
+const dependsOnUsage = (coupon: AppliedCoupon, having: ReadonlySet<string>, charges: readonly Charge[]): boolean =>
   isOnceForThings(coupon) &&
-  charges.some(charge => isMetered(charge) && charge.schedule.id === schedule.id && isLimitedTo(coupon, charge))
+  charges.some(charge => isMetered(charge) && having.has(charge.schedule.id) && isLimitedTo(coupon, charge))

@@ -2,29 +2,33 @@
 // customer does not pay for a change of rules. Pure.
 import type { LineValues } from '../../invoices/lines/table.ts'
 import { idOfClause } from '../rating/clauses-of.ts'
-import { isOnceForThings } from '../rating/coupon-clauses.ts'
+import { type CouponRules, isOnceForThings } from '../rating/coupon-clauses.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
 
-/** Absent members are the rules of now. */
-export type PastRules = {
-  /** A coupon on some things deducted its amount, and compared its condition, for each period on the invoice. */
-  readonly couponsEachPeriod?: true
-}
+export type PastRules = CouponRules
 
 type Line = Pick<LineValues, 'kind' | 'source' | 'service_start' | 'service_end'>
 
 /**
  * The rules by which an invoice with these lines was priced: now a coupon makes its lines for one time, that of all periods
- * together.
+ * together, and under the name of one schedule.
  */
 export function pastRulesOf(
   lines: readonly Line[],
   schedules: readonly Pick<ScheduleInput, 'id' | 'coupons'>[],
 ): PastRules | null {
-  const isForEach = schedules.some(({ id, coupons = [] }) =>
+  const eachPeriod = schedules.some(({ id, coupons = [] }) =>
     coupons.some(coupon => isOnceForThings(coupon) && timesOf(lines, id, coupon.coupon_id).size > 1),
   )
-  return isForEach ? { couponsEachPeriod: true } : null
+  const named = schedules.flatMap(({ id, coupons = [] }) =>
+    coupons.flatMap(({ coupon_id }) => (timesOf(lines, id, coupon_id).size > 0 ? coupon_id : [])),
+  )
+  const eachSchedule = new Set(named).size < named.length
+  if (!eachPeriod && !eachSchedule) return null
+  return {
+    ...(eachPeriod ? { couponsEachPeriod: true } : {}),
+    ...(eachSchedule ? { couponsEachSchedule: true } : {}),
+  }
 }
 
 const timesOf = (lines: readonly Line[], scheduleId: string, couponId: string): ReadonlySet<string> =>

@@ -3,6 +3,7 @@
 import { addPeriodAt } from '../../../../shared/billing/periods.ts'
 import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/billing/steps/clauses.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
+import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
@@ -84,6 +85,23 @@ export function couponsOfInvoice(
   )
 }
 
+/** What says that coupons of two schedules are one redemption, which a later schedule took along. */
+const redemptionOf = (coupon: AppliedCoupon, { start_at }: Pick<ScheduleInput, 'start_at'>): string =>
+  `${coupon.coupon_id} ${startOfCoupon(coupon, start_at)}`
+
+/** The ids of the schedules that have a coupon by the same redemption. */
+export function schedulesWith(
+  inputs: Pick<BillingInputs, 'schedules'>,
+  { schedule, coupon }: ApplicableCoupon,
+): ReadonlySet<string> {
+  const redemption = redemptionOf(coupon, schedule)
+  return new Set(
+    inputs.schedules.flatMap(each =>
+      (each.coupons ?? []).some(own => redemptionOf(own, each) === redemption) ? each.id : [],
+    ),
+  )
+}
+
 /**
  * Whether this invoice is the first since the redemption that charges anything of a schedule with the coupon. What a change of plan takes
  * along is the same redemption. Looks at no later invoice: a schedule that charges nothing, such as a trial, has none to be found.
@@ -94,14 +112,7 @@ function isFirst(
   { schedule, coupon }: ApplicableCoupon,
   from: Instant,
 ): boolean {
-  const redeemedAt = startOfCoupon(coupon, schedule.start_at)
-  const having = new Set(
-    inputs.schedules.flatMap(({ id, start_at, coupons = [] }) =>
-      coupons.some(each => each.coupon_id === coupon.coupon_id && startOfCoupon(each, start_at) === redeemedAt)
-        ? id
-        : [],
-    ),
-  )
+  const having = schedulesWith(inputs, { schedule, coupon })
   const isOf = (charge: Charge): boolean => having.has(charge.schedule.id)
   // What earlier invoices charge ahead, each once. One that was closed before a schedule was added has charged nothing of it.
   const ahead = new Set<string>()
@@ -153,26 +164,57 @@ export const isLimitedTo = (coupon: AppliedCoupon, { productItem, product, categ
   idsOf(coupon, 'product_ids').includes(product.id) ||
   (category !== null && idsOf(coupon, 'product_category_ids').includes(category.id))
 
-/** Whether it is of some things, and an amount or under a condition: then it counts once for each invoice. */
+/** Whether it is of some things, and an amount or under a condition. */
 export const isOnceForThings = ({ discount, limited_to }: Pick<AppliedCoupon, 'discount' | 'limited_to'>): boolean =>
   limited_to !== null && (discount.amount != null || discount.condition != null)
+
+/** How coupons count. Absent members are the rules of now. */
+export type CouponRules = {
+  /** A coupon on some things deducted its amount, and compared its condition, for each period on the invoice. */
+  readonly couponsEachPeriod?: true
+  /** A coupon that went along to a later schedule counted for each schedule on the invoice. */
+  readonly couponsEachSchedule?: true
+}
+
+/** A coupon as it counts on an invoice: with further schedules that it is of. */
+export type CountingCoupon = ApplicableCoupon & { readonly alsoOf: readonly string[] }
+
+/**
+ * Each redemption once, for all schedules that have it: an amount, free usage and a condition are of what all of them charge. It is named
+ * after the first of them that charges something.
+ */
+export function onceEach(
+  coupons: readonly ApplicableCoupon[],
+  { charges, rules }: { readonly charges: readonly Charge[]; readonly rules: CouponRules | null },
+): CountingCoupon[] {
+  const charging = new Set(charges.map(({ schedule }) => schedule.id))
+  const keyOf = ({ schedule, coupon }: ApplicableCoupon): string =>
+    rules?.couponsEachSchedule ? `${coupon.coupon_id} of ${schedule.id}` : redemptionOf(coupon, schedule)
+  return [...groupBy(coupons, keyOf).values()].flatMap(group => {
+    const first = group.find(({ schedule }) => charging.has(schedule.id)) ?? group[0]
+    if (!first) return []
+    return { ...first, alsoOf: group.flatMap(({ schedule }) => (schedule.id === first.schedule.id ? [] : schedule.id)) }
+  })
+}
 
 type DeductedBy = {
   readonly terms: readonly PriceTerm[]
   readonly exchangeOf: ExchangeOf
-  /** By an earlier rule each counts for each period on the invoice. */
-  readonly eachPeriod: boolean
+  readonly rules: CouponRules | null
 }
 
-/** What these coupons deduct: from what they are limited to, otherwise from the total of their schedule. */
+/** What these coupons deduct: from what they are limited to, otherwise from the total of the schedules that have them. */
 export const couponDiscounts = (
-  coupons: readonly ApplicableCoupon[],
-  { terms, exchangeOf, eachPeriod }: DeductedBy,
+  coupons: readonly CountingCoupon[],
+  { terms, exchangeOf, rules }: DeductedBy,
 ): Discount[] =>
   coupons
     .filter(({ coupon }) => !coupon.discount.usage)
-    .map(counting => discountOf(counting, terms, moneyOf(counting.schedule, exchangeOf)))
-    .map(discount => (eachPeriod ? { ...discount, eachPeriod } : discount))
+    .map(counting => ({
+      ...discountOf(counting, terms, moneyOf(counting.schedule, exchangeOf)),
+      ...(counting.alsoOf.length > 0 ? { alsoOf: counting.alsoOf } : {}),
+      ...(rules?.couponsEachPeriod ? { eachPeriod: true } : {}),
+    }))
 
 function discountOf(
   { schedule, coupon }: ApplicableCoupon,

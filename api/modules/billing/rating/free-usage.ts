@@ -8,7 +8,7 @@ import { amount, toMoney } from '../../../../shared/money.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import { isMetered, isRatedPerEvent } from '../terms/price-terms.ts'
 import type { UsageFigures } from '../usage/usage-needs.ts'
-import { type ApplicableCoupon, isLimitedTo } from './coupon-clauses.ts'
+import { type CountingCoupon, isLimitedTo } from './coupon-clauses.ts'
 import { type RatedCharge, rateCharge } from './rate-charge.ts'
 
 type Of = { readonly usage: UsageFigures; readonly rounding: RoundingMode }
@@ -18,10 +18,11 @@ type Of = { readonly usage: UsageFigures; readonly rounding: RoundingMode }
  * the invoice of its time has used it up. Neither does a price that is split by values, because its usage has several
  * values at once.
  */
-export function freeUsageOf(coupons: readonly ApplicableCoupon[], rated: readonly RatedCharge[], of: Of): FreeUsage[] {
+export function freeUsageOf(coupons: readonly CountingCoupon[], rated: readonly RatedCharge[], of: Of): FreeUsage[] {
   const taken = new Map<string, Decimal>()
-  return coupons.flatMap(({ schedule, coupon }): FreeUsage[] => {
-    const own = rated.filter(each => each.charge.schedule.id === schedule.id && isAbout(coupon, each))
+  return coupons.flatMap(({ schedule, alsoOf, coupon }): FreeUsage[] => {
+    const having = new Set([schedule.id, ...alsoOf])
+    const own = rated.filter(each => having.has(each.charge.schedule.id) && isAbout(coupon, each))
     const parts = partsOf(coupon, own, { ...of, taken })
     if (parts.length === 0) return []
     return [

@@ -17,7 +17,6 @@ import type { LateCharge } from '../late/late-usage.ts'
 import { loadPin } from '../pinned/store-pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { pastRulesOf } from '../pricing/past-rules.ts'
-import { isOnceForThings } from '../rating/coupon-clauses.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
 import { fundsRequest } from '../run/funds-request.ts'
 import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/state/subscription-invoices.ts'
@@ -123,7 +122,7 @@ export async function currentBasis(
 /** The basis with the rules by which its invoice was issued, where they changed since. */
 export async function withRulesAtIssue(uow: ReadUow, basis: Basis, invoiceId: Id<'invo'>): Promise<Basis> {
   const { inputs, request } = basis
-  if (request.rules || !inputs.schedules.some(({ coupons = [] }) => coupons.some(isOnceForThings))) return basis
+  if (request.rules || !inputs.schedules.some(({ coupons = [] }) => coupons.length > 0)) return basis
   const rules = pastRulesOf(await linesOfInvoice(uow, invoiceId), inputs.schedules)
   return rules ? { ...basis, request: { ...request, rules } } : basis
 }

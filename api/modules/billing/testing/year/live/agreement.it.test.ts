@@ -1,16 +1,19 @@
 // Calls that must agree with each other about the year of a random customer: a preview and the invoice that follows, a simulation by the
-// version that the customer is on and its invoices, an invoice and its copy. One seed again: SEED=7; more of them: SEEDS=50, or from the
+// version that the customer is on and its invoices, an invoice and its copy,
+// a schedule and its copy. One seed again: SEED=7; more of them: SEEDS=50, or from the
 // hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal, plain } from '../../../../../../shared/decimal.ts'
+import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
 import { succeed } from '../../../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
 import { runSimulation } from '../../../simulate/run-simulation.ts'
-import { DAY } from '../story.ts'
+import { closingsOf } from '../closings.ts'
+import { DAY, type Story } from '../story.ts'
 import { endOfYears } from './live-faults.ts'
 import { inTime, liveStory } from './live-story.ts'
-import { type LiveYear, liveYears } from './live-year.ts'
+import { type Beside, type LiveYear, liveYears } from './live-year.ts'
 import { Previews } from './previews.ts'
 import { seedsOr } from './seeds.ts'
 import { usageInMemory } from './usage-in-memory.ts'
@@ -127,3 +130,67 @@ test.each(seeds)('a simulation by the version that the customer of seed %i is on
   const { result } = await get(`pricing-plan-version-simulations/${id}`)
   expect(result, `seed ${seed}`).toMatchObject({ number_of_winners: 0, number_of_losers: 0, number_of_failed: 0 })
 })
+
+/** The story with one schedule, and without what is charged once a schedule. */
+function ofOneSchedule(story: Story): Story {
+  const once = new Set(
+    story.plans.flatMap(({ prices }) => prices.flatMap(({ id, kind }) => (kind === 'ONCE' ? id : []))),
+  )
+  return {
+    ...story,
+    template: null,
+    actions: story.actions.filter(({ type }) => type !== 'PLAN' && type !== 'ACTIVATE'),
+    plans: story.plans.map(({ id, prices }) => ({ id, prices: prices.filter(({ kind }) => kind !== 'ONCE') })),
+    deals: story.deals.map(deal => ({
+      ...deal,
+      coupons: deal.coupons.filter(({ price }) => price === null || !once.has(price)),
+    })),
+  }
+}
+
+/** Shortly before a period ends, the schedule is copied with its coupons, and the copy takes over where the next period starts. */
+const copying = (customer: string, cutoff: number): Beside => ({
+  moments: [cutoff - 7_200_500],
+  step: async (_now, last) => {
+    if (last) return
+    const { data: subscriptions } = await get(`pricing-plan-subscriptions?customer_id=${customer}`)
+    const { data: schedules } = await get(`pricing-plan-schedules?pricing_plan_subscription_id=${subscriptions[0].id}`)
+    const path = `/v1/pricing-plan-schedules/${schedules[0].id}/copy?set_previous_end_at=true`
+    const made = await succeed(tenant, 'POST', path, {
+      start_at: formatInstant(instantOf(cutoff)),
+      coupon_discount_behaviour: 'CARRY_OVER',
+    })
+    await succeed(tenant, 'POST', `/v1/pricing-plan-schedules/${made['id']}/activate`)
+  },
+  firstPayment: () => null,
+  firstPaid: () => undefined,
+})
+
+/** Of the suite: a coupon of an amount. */
+const COPIED = 257
+test.each(seedsOr([COPIED]))(
+  'a copy of the schedule of the customer of seed %i bills what the schedule would',
+  async seed => {
+    const story = ofOneSchedule(inTime(liveStory(seed)))
+    const until = endOfYears([story])
+    const { cutoff } = closingsOf(story)[1] ?? { cutoff: 0 }
+    const run = { usage, until }
+    const years = [
+      ...(await liveYears(tenant, [story], run)),
+      ...(await liveYears(tenant, [story], { ...run, beside: ({ customer }) => copying(customer, cutoff) })),
+    ]
+    const [plainly, copied] = await Promise.all(
+      years.map(async ({ subscriptionId }) =>
+        (
+          await api.sql(
+            `select cutoff_at::text as cutoff, invoice_date::text as day, amount_excluding_tax::text, amount_including_tax::text
+           from invoices where pricing_plan_subscription_id = $1 and status = 'FINAL' and type = 'STANDARD' order by cutoff_at`,
+            [subscriptionId],
+          )
+        ).map(row => Object.values(row).join(' ')),
+      ),
+    )
+    expect(plainly?.length).toBeGreaterThan(0)
+    expect(copied, `seed ${seed}`).toEqual(plainly)
+  },
+)
