@@ -40,7 +40,7 @@ test('processes that start together do it one after the other, and leave nothing
   expect(readdirSync(join(folder, 'tools'))).toEqual([])
 })
 
-test('whoever comes second is told once that it waits', async () => {
+test('a process that has to wait reports it once', async () => {
   const waits: string[] = []
   let free = (): void => undefined
   const first = oneAtATime(lock, () => new Promise<void>(resolve => (free = resolve)))

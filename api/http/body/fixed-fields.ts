@@ -1,4 +1,4 @@
-// Fields that a resource has and a body does not take. Nobody misspelt them, so their refusal says why they are not taken.
+// Fields that a resource has and a body does not take. They are spelled correctly, so their refusal says why they are not accepted.
 import type { TSchema } from 'typebox'
 
 type Names = { readonly properties?: Readonly<Record<string, unknown>> }
@@ -7,8 +7,8 @@ type Kind = 'creation' | 'given' | 'shown'
 const kinds = new WeakMap<object, ReadonlyMap<string, Kind>>()
 
 /**
- * Says of a body what its resource has besides: in `create`, what is given when it is created, and in `view`, what answers show. Those
- * of `given` stand for another field. Returns the body.
+ * Notes which other fields the resource of a body has: `create` is the body that creates it, and `view` what answers show. The names in
+ * `given` stand for another field at creation. Returns the body.
  */
 export function withFixedFields<T extends TSchema>(
   body: T,

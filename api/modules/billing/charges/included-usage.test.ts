@@ -100,7 +100,7 @@ describe('what is included', () => {
     // Of one pricing period, and of the whole schedule, it is all of it.
     expect(amounts([60], { config: including('31', 'PRICING_PERIOD'), subscription }, 1)).toEqual(['29'])
     expect(amounts([60], { config: including('31', 'SCHEDULE'), subscription }, 1)).toEqual(['29'])
-    // 31 a month before the 16th: 10 days, of which none is paused; then 62: 5 days are paused, 11 are not.
+    // 31 a month until the 16th, on the 10 days before the pause, and 62 a month on the 11 days after it: 10 + 22 are free.
     const included_volumes = [
       { pricing_item_config_id: 'config0', number: '31', end_at: '2026-01-16T00:00:00Z' },
       { pricing_item_config_id: 'config0', number: '62', start_at: '2026-01-16T00:00:00Z' },

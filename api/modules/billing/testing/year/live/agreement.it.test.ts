@@ -1,12 +1,10 @@
 // Calls that must agree with each other about the year of a random customer: a preview and the invoice that follows, a simulation by the
-// version that the customer is on and its invoices, an invoice and its copy,
-// a schedule and its copy. One seed again: SEED=7; more of them: SEEDS=50, or from the
-// hundredth on FIRST_SEED=100 SEEDS=50.
+// version that the customer is on and its invoices, an invoice and its copy, a schedule and its copy. One seed again: SEED=7; more of
+// them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal, plain } from '../../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
 import { succeed } from '../../../../../testing/calls.ts'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
 import { runSimulation } from '../../../simulate/run-simulation.ts'
 import { closingsOf } from '../closings.ts'
@@ -16,21 +14,17 @@ import { inTime, liveStory } from './live-story.ts'
 import { type Beside, type LiveYear, liveYears } from './live-year.ts'
 import { Previews } from './previews.ts'
 import { seedsOr } from './seeds.ts'
-import { usageInMemory } from './usage-in-memory.ts'
+import { startYears, type YearsRig } from './start-years.ts'
 
 /** Of the suite: a minimum, a discount, a coupon, seats, and a change of plan with a refund. */
 const CHOSEN = 1
 const seeds = seedsOr([CHOSEN])
 
-const usage = usageInMemory()
-let api: ApiHarness
-let tenant: TestTenant
+let api: YearsRig['api']
+let tenant: YearsRig['tenant']
+let usage: YearsRig['usage']
 beforeAll(async () => {
-  api = await startApi({ usage: usage.reader })
-  tenant = api.tenants.aTest
-  api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
-  const grace = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
-  await succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { invoice_settings: grace })
+  ;({ api, tenant, usage } = await startYears())
 })
 afterAll(() => api?.close())
 

@@ -2,15 +2,13 @@
 // they are billed is what the slow model says, and so is what they pay. One seed again: SEED=7; more of them: SEEDS=50, or from the
 // hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiHarness, startApi, type TestTenant } from '../../../../../testing/harness.ts'
-import { succeed } from '../../billed-subscription.ts'
 import type { Story } from '../story.ts'
 import { endOfYears, faultsOfYears, ledgerFaults, numberFaults } from './live-faults.ts'
 import { LivePayments, type PayingCustomer } from './live-payments.ts'
 import { besideOf, inTime, liveStory } from './live-story.ts'
 import { liveYears } from './live-year.ts'
 import { seedsOr } from './seeds.ts'
-import { usageInMemory } from './usage-in-memory.ts'
+import { startYears, type YearsRig } from './start-years.ts'
 
 const CUSTOMERS = 3
 /**
@@ -21,16 +19,11 @@ const CUSTOMERS = 3
 const CHOSEN = 199
 const seeds = seedsOr([CHOSEN])
 
-const usage = usageInMemory()
-let api: ApiHarness
-let tenant: TestTenant
+let api: YearsRig['api']
+let tenant: YearsRig['tenant']
+let usage: YearsRig['usage']
 beforeAll(async () => {
-  api = await startApi({ usage: usage.reader })
-  tenant = api.tenants.aTest
-  api.clock.set(Date.parse('2027-03-01T10:00:00Z'))
-  // The model knows nothing of a grace period: what happens after a period has no part in its invoice.
-  const grace = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
-  await succeed(tenant, 'PATCH', `/v1/platforms/${tenant.tenant.platformId}`, { invoice_settings: grace })
+  ;({ api, tenant, usage } = await startYears())
 })
 afterAll(() => api?.close())
 
