@@ -34,7 +34,7 @@ import { couponsOfInvoice } from '../rating/coupon-clauses.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { isCorrectedByNewRules, newInCorrections, rulesMayDiffer } from '../why/rule-changes.ts'
+import { changedTermsOf, isCorrectedByNewRules, newInCorrections, rulesMayDiffer } from '../why/rule-changes.ts'
 import { verifyInvoice } from '../why/verify-invoice.ts'
 import { rebillProducer } from './rebill-producer.ts'
 import { payersOf, type RepricedInvoice, repriceInvoice } from './reprice-invoice.ts'
@@ -143,8 +143,7 @@ async function prepareOne(
   if (!differInCharges(lines, now) && !differInWalletUse(used, usesOf(columns.content))) return null
   // The late usage costs nothing. What differs comes from a rule that changed since, and the customer does not pay for that.
   const before = closed.find(({ invoice_id }) => invoice_id === originalId)
-  const coupons = couponsOfInvoice(again.inputs, again.price([]).request)
-  if (before && haveSameUsageCost(before.charges, counted) && rulesMayDiffer(row.billing_type, coupons)) return null
+  if (before && haveSameUsageCost(before.charges, counted) && rulesMayDiffer(pricedBy(row, again))) return null
   const note = [NOTE, ...(await changedRules(deps, tenant, row, again))].join(' ')
   const fault = await inTenant(deps.database, tenant, SERVICE, async uow => {
     await lockSubscription(uow, idOf('ppsu', again.inputs.subscription.id))
@@ -172,6 +171,18 @@ const HAS_CREDIT_NOTES = 'it has a credit note. Bill the difference by hand: POS
 const chargesSomething = (line: Pick<LineValues, 'amount_excluding_tax' | 'amount_including_tax'>): boolean =>
   ![line.amount_excluding_tax, line.amount_including_tax].every(text => decimal(text).eq(ZERO))
 
+/** What of its terms may count otherwise since the invoice was issued. */
+function pricedBy({ billing_type }: InvoiceRow, { inputs, price }: RepricedInvoice) {
+  const { request } = price([])
+  const configs = request.terms.map(({ config }) => config)
+  return {
+    ...{ billing_type, configs },
+    coupons: couponsOfInvoice(inputs, request),
+    late: (request.late ?? []).map(({ charge }) => charge.schedule),
+    changed: changedTermsOf([{ inputs, configs }]),
+  }
+}
+
 /** The changes of rules that the correction follows, besides usage: its credit note names them. */
 async function changedRules(
   deps: BillingDeps,
@@ -179,14 +190,7 @@ async function changedRules(
   row: InvoiceRow,
   again: RepricedInvoice,
 ): Promise<string[]> {
-  const { request } = again.price([])
-  const { terms, late = [] } = request
-  const priced = {
-    configs: terms.map(({ config }) => config),
-    coupons: couponsOfInvoice(again.inputs, request),
-    late: late.map(({ charge }) => charge.schedule),
-  }
-  if (!isCorrectedByNewRules({ billing_type: row.billing_type, ...priced })) return []
+  if (!isCorrectedByNewRules(pricedBy(row, again))) return []
   return newInCorrections((await verifyInvoice(deps, tenant, row.id)).rule_changes)
 }
 

@@ -86,7 +86,7 @@ export function couponsOfInvoice(
 }
 
 /** What says that coupons of two schedules are one redemption, which a later schedule took along. */
-const redemptionOf = (coupon: AppliedCoupon, { start_at }: Pick<ScheduleInput, 'start_at'>): string =>
+export const redemptionOf = (coupon: AppliedCoupon, { start_at }: Pick<ScheduleInput, 'start_at'>): string =>
   `${coupon.coupon_id} ${startOfCoupon(coupon, start_at)}`
 
 /** The ids of the schedules that have a coupon by the same redemption. */

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { isCorrectedByNewRules, newInCorrections, ruleChanges, rulesMayDiffer } from './rule-changes.ts'
+import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
+import { coupon } from '../testing/example-coupons.ts'
+import { eur, exampleInputs, metered } from '../testing/example-inputs.ts'
+import { changedTermsOf, isCorrectedByNewRules, newInCorrections, ruleChanges, rulesMayDiffer } from './rule-changes.ts'
 
 const finding = (details: string) => JSON.stringify({ status: 'ERROR', details })
 const changed = (field: string, issued: string | null, computed: string | null) => ({ field, issued, computed })
@@ -80,8 +83,8 @@ test.each([
   const rulesOf = (field: string) =>
     ruleChanges({ billing_type: 'DEFAULT', configs: [], coupons, late: [] }, [changed(field, '-20', '-10')])
   expect(rulesOf('lines.1.amount_excluding_tax')).toHaveLength(explained)
-  expect(rulesMayDiffer('DEFAULT', coupons)).toBe(explained === 1)
-  expect(rulesMayDiffer('SELF_BILLING', [])).toBe(true)
+  expect(rulesMayDiffer({ billing_type: 'DEFAULT', coupons })).toBe(explained === 1)
+  expect(rulesMayDiffer({ billing_type: 'SELF_BILLING', coupons: [] })).toBe(true)
   expect(rulesOf('content.customer.name')).toEqual([])
 })
 
@@ -117,4 +120,42 @@ test('a correction keeps to the rule of coupons by which its invoice was issued,
     isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], coupons: month, late: [] }),
     isCorrectedByNewRules({ billing_type: 'DEFAULT', configs: [], coupons: [], late: percentage }),
   ]).toEqual([false, true, true, true, true])
+})
+
+const START = '2026-01-01T00:00:00Z'
+const PAUSE = { type: 'PAUSE', start_at: '2026-01-11T00:00:00Z', end_at: '2026-01-21T00:00:00Z' } as const
+const INCLUDED = { default_included_volume: { number: '100' } }
+/** A schedule with these terms, and what it continues as. */
+function termsOf({ paused = false, schedule = {}, config = {}, carried = [] as readonly AppliedCoupon[] }) {
+  const inputs = exampleInputs({
+    start: START,
+    items: [metered([{ amount: eur('1') }], config)],
+    ...(paused ? { subscription: { inactive_periods: [PAUSE] } } : {}),
+    schedules: [{ coupons: carried, ...schedule }],
+  })
+  const [first] = inputs.schedules
+  if (!first) throw new Error('there is a schedule')
+  const next = { ...first, id: 'schedule1', coupons: carried.map(each => ({ ...each, start_at: START })) }
+  return changedTermsOf([{ inputs: { ...inputs, schedules: [first, next] }, configs: [config] }])
+}
+
+test.each([
+  ['usage that is included while paused', { paused: true, config: INCLUDED }, 'days of a pause', true],
+  ['usage that is included', { config: INCLUDED }, null, false],
+  ['a pause', { paused: true }, null, false],
+  [
+    'a minimum of the whole invoice',
+    { schedule: { commitment: { totals: [{ amount: eur('9') }] } } },
+    'A minimum of the whole',
+    true,
+  ],
+  ['a coupon that a later schedule took along', { carried: [coupon()] }, 'took along', false],
+])('a line of an invoice with %s', (_name, given, text, isCorrected) => {
+  const invoice = { billing_type: 'DEFAULT', configs: [], coupons: [], late: [], changed: termsOf(given) } as const
+  const changes = ruleChanges(invoice, [changed('lines.0.amount_excluding_tax', '1', '2')])
+  expect(changes).toEqual(text === null ? [] : [expect.stringContaining(text)])
+  expect(rulesMayDiffer(invoice)).toBe(text !== null)
+  expect(isCorrectedByNewRules(invoice)).toBe(isCorrected)
+  expect(newInCorrections(changes)).toHaveLength(isCorrected ? 1 : 0)
+  expect(ruleChanges(invoice, [changed('content.customer.name', 'a', 'b')])).toEqual([])
 })

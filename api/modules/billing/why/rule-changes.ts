@@ -3,8 +3,8 @@
 import { decimal, ONE } from '../../../../shared/decimal.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import { clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
-import { type CouponOfInvoice, isOnceForThings } from '../rating/coupon-clauses.ts'
-import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
+import { type CouponOfInvoice, isOnceForThings, redemptionOf } from '../rating/coupon-clauses.ts'
+import type { BillingInputs, ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 
 /** A member of the document in which it differs. */
 type Difference = { readonly field: string; readonly issued: string | null; readonly computed: string | null }
@@ -16,6 +16,43 @@ type Verified = Pick<InvoiceRow, 'billing_type'> & {
   readonly coupons: readonly Pick<CouponOfInvoice, 'discount' | 'limited_to' | 'endMoved'>[]
   /** The schedules of its late usage. */
   readonly late: readonly Pick<ScheduleInput, 'discount' | 'markup'>[]
+  /** Absent where it has none of them. */
+  readonly changed?: ChangedTerms
+}
+
+/** Terms of a subscription that count otherwise than before. */
+export type ChangedTerms = {
+  /** Usage is included in one of its prices, and it was paused. */
+  readonly includesWhilePaused: boolean
+  /** A schedule has a minimum of the whole invoice. */
+  readonly hasTotalMinimum: boolean
+  /** Several schedules have a coupon by one redemption. */
+  readonly hasCarriedCoupon: boolean
+}
+
+/** Which of these terms the subscriptions of an invoice have. */
+export function changedTermsOf(
+  all: readonly {
+    readonly inputs: Pick<BillingInputs, 'schedules' | 'subscription'>
+    readonly configs: readonly Pick<ConfigInput, 'default_included_volume'>[]
+  }[],
+): ChangedTerms {
+  const schedules = all.flatMap(({ inputs }) => inputs.schedules)
+  return {
+    includesWhilePaused: all.some(
+      ({ inputs, configs }) =>
+        inputs.subscription.inactive_periods.some(({ type }) => type === 'PAUSE') &&
+        (configs.some(config => config.default_included_volume) ||
+          inputs.schedules.some(({ included_volumes: volumes = [] }) => volumes.length > 0)),
+    ),
+    hasTotalMinimum: schedules.some(({ commitment }) => (commitment?.totals ?? []).length > 0),
+    hasCarriedCoupon: all.some(({ inputs }) => {
+      const redemptions = inputs.schedules.flatMap(schedule =>
+        (schedule.coupons ?? []).map(coupon => redemptionOf(coupon, schedule)),
+      )
+      return new Set(redemptions).size < redemptions.length
+    }),
+  }
 }
 
 type RuleChange = {
@@ -47,6 +84,14 @@ const hasPercentage = (schedule: Verified['late'][number]): boolean =>
 
 const COUPONS =
   'A coupon on some things deducts its amount once for each invoice, and its condition is of the whole invoice. Before, both were for each period on it.'
+
+const CARRIED =
+  'A coupon that a later schedule took along is one coupon for the charges of both. Before, it counted for each schedule on the invoice.'
+
+const ofAmounts =
+  (has: (changed: ChangedTerms) => boolean): RuleChange['explains'] =>
+  ({ field }, { changed }) =>
+    AMOUNTS.some(start => field.startsWith(start)) && changed !== undefined && has(changed)
 
 const CHANGES: readonly RuleChange[] = [
   {
@@ -83,19 +128,40 @@ const CHANGES: readonly RuleChange[] = [
     text: 'A percentage on a price is rounded for all usage of a period, and late usage has what is left of it. Before, it was rounded for the late usage alone.',
     explains: ({ field }, { late }) => AMOUNTS.some(start => field.startsWith(start)) && late.some(hasPercentage),
   },
+  { text: CARRIED, explains: ofAmounts(({ hasCarriedCoupon }) => hasCarriedCoupon) },
+  {
+    text: 'The usage that a billing period includes is reduced by the days of a pause. Before, it was granted in full.',
+    explains: ofAmounts(({ includesWhilePaused }) => includesWhilePaused),
+  },
+  {
+    text: 'A minimum of the whole invoice is prorated by the days of the billing period of the subscription. Before, in a part of a period, the days of a charge in arrears decided, or the part counted as a whole period.',
+    explains: ofAmounts(({ hasTotalMinimum }) => hasTotalMinimum),
+  },
 ]
 
 /** The changes of rules that explain differences of a FINAL invoice; empty when none does. */
 export const ruleChanges = (invoice: Verified, differences: readonly Difference[]): string[] =>
   CHANGES.filter(({ explains }) => differences.some(each => explains(each, invoice))).map(({ text }) => text)
 
-/** Whether a rule that changed may be why an invoice with these coupons charges otherwise for usage that costs the same. */
-export const rulesMayDiffer = (billingType: Verified['billing_type'], coupons: Verified['coupons']): boolean =>
-  billingType === 'SELF_BILLING' || coupons.some(coupon => isOnceForThings(coupon) || endMoved(coupon))
+/** Whether a rule that changed may be why an invoice with these terms charges otherwise for usage that costs the same. */
+export const rulesMayDiffer = ({
+  billing_type,
+  coupons,
+  changed,
+}: Pick<Verified, 'billing_type' | 'coupons' | 'changed'>): boolean =>
+  billing_type === 'SELF_BILLING' ||
+  coupons.some(coupon => isOnceForThings(coupon) || endMoved(coupon)) ||
+  (changed !== undefined && Object.values(changed).includes(true))
 
 /** Whether a rule that corrections do not keep to may be why an invoice charges otherwise than it did. */
-export const isCorrectedByNewRules = ({ billing_type, configs, coupons, late }: Verified): boolean =>
-  billing_type === 'SELF_BILLING' || configs.some(endsInUnitSteps) || coupons.some(endMoved) || late.some(hasPercentage)
+export const isCorrectedByNewRules = ({ billing_type, configs, coupons, late, changed }: Verified): boolean =>
+  billing_type === 'SELF_BILLING' ||
+  configs.some(endsInUnitSteps) ||
+  coupons.some(endMoved) ||
+  late.some(hasPercentage) ||
+  changed?.includesWhilePaused === true ||
+  changed?.hasTotalMinimum === true
 
 /** Those of these changes that corrections do not keep to: their new invoices are priced by the rules of now. */
-export const newInCorrections = (changes: readonly string[]): string[] => changes.filter(text => text !== COUPONS)
+export const newInCorrections = (changes: readonly string[]): string[] =>
+  changes.filter(text => text !== COUPONS && text !== CARRIED)

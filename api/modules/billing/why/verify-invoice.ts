@@ -24,7 +24,7 @@ import type { BillingDeps } from '../run/compute-invoice.ts'
 import { isCombined, partsOfCombined, recombined } from './combined-parts.ts'
 import { countingOf, eventsOf } from './counted.ts'
 import { type Basis, isOfSubscription, noSnapshot, notClosed, pinnedBasis, refused, withUsage } from './reprice.ts'
-import { ruleChanges } from './rule-changes.ts'
+import { changedTermsOf, ruleChanges } from './rule-changes.ts'
 
 /** The most differences, and the most events, that are listed. */
 const LISTED_MAX = 100
@@ -48,6 +48,9 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
   const configs = bases.flatMap(({ charges }) => charges.map(({ config }) => config))
   const coupons = bases.flatMap(({ inputs, request }) => couponsOfInvoice(inputs, request))
   const late = bases.flatMap(basis => basis.late.map(({ charge }) => charge.schedule))
+  const changed = changedTermsOf(
+    bases.map(({ inputs, request }) => ({ inputs, configs: request.terms.map(({ config }) => config) })),
+  )
   const differences = before === after ? [] : differencesOf(JSON.parse(before), JSON.parse(after))
   return {
     object_type: 'INVOICE_VERIFICATION',
@@ -59,7 +62,7 @@ export async function verifyInvoice(deps: BillingDeps, tenant: Tenant, id: Id<'i
     computed_sha256: sha256(after),
     number_of_differences: differences.length,
     differences: differences.slice(0, LISTED_MAX),
-    rule_changes: ruleChanges({ billing_type: row.billing_type, configs, coupons, late }, differences),
+    rule_changes: ruleChanges({ billing_type: row.billing_type, configs, coupons, late, changed }, differences),
     changed_events: before === after ? [] : await changedEvents(deps, tenant, bases),
   }
 }
