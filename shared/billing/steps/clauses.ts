@@ -51,7 +51,7 @@ export type Discount = Clause & {
   readonly value: Change
   readonly condition: DiscountCondition | null
   readonly coupon: CouponOf | null
-  /** Further schedules that it is of: one coupon went along to them. */
+  /** Other schedules that have the same coupon by the same redemption: it applies to their lines too. */
   readonly alsoOf?: readonly string[]
   /** Of a coupon, by an earlier rule: it counts for each period on the invoice on its own. */
   readonly eachPeriod?: true

@@ -147,12 +147,15 @@ function isDue(charge: Charge, { covered }: BillingPeriod, window: InvoiceWindow
 }
 
 /**
- * Whether a period that is paid ahead begins in this time, or does the first of its days that is charged: the invoice of its start charged
- * nothing where it was paused for all of it then, and resumed since.
+ * Whether a period that is paid ahead starts in this time, or its first charged day does. If the subscription was paused when the period
+ * started, the invoice of that start charged nothing, and the period is due once billing has resumed.
  */
 const beginsIn = (time: Interval, covered: Interval, term: PriceTerm): boolean =>
   contains(time, covered.start) ||
-  (term.calendar !== null && !isOneOff(term) && contains(time, firstCharged(term.calendar, covered)))
+  (term.calendar !== null &&
+    term.calendar.pauses.length > 0 &&
+    !isOneOff(term) &&
+    contains(time, firstCharged(term.calendar, covered)))
 
 /**
  * In advance: periods that start in the advance window, and for changing seats those that run in it. In arrears: periods

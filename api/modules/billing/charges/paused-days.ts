@@ -15,7 +15,7 @@ export function withoutPauses({ pauses, billingGrid: { zone } }: Paused, period:
   return days >= period.coveredDays ? null : { ...period, coveredDays: period.coveredDays - days }
 }
 
-/** When the first day of a period begins that is charged: where it begins, or where the pause ends that it begins in. */
+/** When the first charged day of a period starts: at its start, or at the end of a pause that covers its start. */
 export function firstCharged({ pauses, billingGrid: { zone } }: Paused, { start, end }: Interval): Instant {
   let first = start
   for (const pause of pauses.toSorted((a, b) => a.start - b.start)) {

@@ -14,7 +14,7 @@ const NO_SEATS: ExampleItem = {
 }
 const AHEAD = recurring('310', { billing_in_advance: true })
 
-/** Two schedules, of which the later was activated when the first part of January had been invoiced. */
+/** Two schedules. The second was activated after the first part of January had been invoiced. */
 const inputsOf = (items: readonly ExampleItem[], later: Partial<ScheduleInput>) =>
   exampleInputs({
     start: START,

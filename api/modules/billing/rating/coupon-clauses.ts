@@ -176,7 +176,7 @@ export type CouponRules = {
   readonly couponsEachSchedule?: true
 }
 
-/** A coupon as it counts on an invoice: with further schedules that it is of. */
+/** A coupon as it counts on an invoice. `alsoOf`: other schedules that have it by the same redemption. */
 export type CountingCoupon = ApplicableCoupon & { readonly alsoOf: readonly string[] }
 
 /**

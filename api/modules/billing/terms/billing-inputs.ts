@@ -209,7 +209,7 @@ export type BillingInputs = Parties & {
   readonly subscription: SubscriptionInput
   /** In the order of time. */
   readonly schedules: readonly ScheduleInput[]
-  /** Times at which a closed invoice ends and a schedule starts, in order. Where one lies within a billing period, the rest has its own invoice. */
+  /** Times, in order, at which a schedule starts and a closed invoice ends. If one is inside a billing period, the rest of the period has its own invoice. */
   readonly resumed_at?: readonly string[]
   readonly plans: readonly PlanInput[]
   readonly pricings: readonly PricingInput[]

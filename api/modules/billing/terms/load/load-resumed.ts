@@ -1,4 +1,4 @@
-// Where billing of a subscription went on after it had ended.
+// When the billing of a subscription resumed after it had ended.
 import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { at } from '../../../../../shared/time.ts'
@@ -8,8 +8,8 @@ import type { ScheduleInput } from '../billing-inputs.ts'
 type Scheduled = readonly [subscriptionId: string, schedules: readonly ScheduleInput[]]
 
 /**
- * By subscription: the times at which a closed invoice ends and a schedule starts, in order. If such a time lies within a billing
- * period, the schedule was activated only after that invoice had been issued. A subscription without such times is absent.
+ * By subscription, the times, in order, at which a schedule starts and a closed invoice ends. A time inside a billing period means that
+ * the schedule was activated after that invoice was issued. A subscription without such times is absent.
  */
 export async function loadResumed(uow: ReadUow, all: readonly Scheduled[]): Promise<Map<string, string[]>> {
   const several = new Map(all.filter(([, schedules]) => schedules.length > 1))

@@ -12,9 +12,8 @@ import { startYears, type YearsRig } from './start-years.ts'
 
 const CUSTOMERS = 3
 /**
- * Of the suite: a template, a trial, coupons, seats, a pause, changes of plan with a refund, or of a schedule that is activated late, in its
- * first period and long after it, cancellations, terms that end and are taken
- * back, and two subscriptions that combine.
+ * Of the suite: a template, a trial, coupons, seats, a pause, changes of plan with a refund, schedules that are activated late (in their
+ * first period, and long after it), cancellations, terms that end and are taken back, and two subscriptions that combine.
  */
 const CHOSEN = 199
 const seeds = seedsOr([CHOSEN])
