@@ -177,7 +177,7 @@ export async function searchConditions(uow: ReadUow, spec: ListSpec, body: Searc
   }
   for (const [index, { name, value }] of (body.selection_rule_fields ?? []).entries()) {
     const rules = spec.selectionRules ?? {}
-    const condition = rules[name]
+    const condition = Object.hasOwn(rules, name) ? rules[name] : undefined
     if (!condition) throw unknownRule(name, Object.keys(rules), `selection_rule_fields.${index}.name`)
     conditions.push(condition(value))
   }

@@ -95,6 +95,10 @@ function checkTest({ property, comparator, values }: PropertyTest): void {
 /** The properties of one event, as stored: texts by reference. */
 export type EventProperties = Readonly<Record<string, string>>
 
+/** The property with this reference; undefined where the event has none, also for a reference such as `constructor`. */
+export const propertyOf = (properties: EventProperties, reference: string): string | undefined =>
+  Object.hasOwn(properties, reference) ? properties[reference] : undefined
+
 /** Whether the event fulfils the condition. Throws as `checkCondition`. To ask it of many events, use `matcherOf`. */
 export const matches = (condition: UsageCondition, properties: EventProperties): boolean =>
   matcherOf(condition)(properties)
@@ -133,7 +137,7 @@ function compile(condition: UsageCondition): Matcher {
 function compileTest({ property, comparator, values }: PropertyTest): Matcher {
   const { reference, type } = property
   const holds = type === 'NUMBER' ? numberTest(comparator, values) : textTest(comparator, values)
-  return properties => holds(Object.hasOwn(properties, reference) ? properties[reference] : undefined)
+  return properties => holds(propertyOf(properties, reference))
 }
 
 type ValueTest = (value: string | undefined) => boolean

@@ -15,16 +15,46 @@ const refusal = (value: unknown): string => {
 }
 
 test.each([
-  [{ names: ['a', 'b', 'c'] }, 'names: names must not have more than 2 items.'],
-  [{ names: ['a', ''] }, 'names.1: names.1 must not have fewer than 1 characters.'],
-  [{ names: ['a', 5] }, 'names.1: names.1 must be string.'],
-  [{ names: '' }, 'names: names must not have fewer than 1 characters.'],
-  [{ names: 5 }, 'names: names must be string.'],
-  [{ note: '' }, 'note: note must not have fewer than 1 characters.'],
-  [{ note: 5 }, 'note: note must be string.'],
+  [{ names: ['a', 'b', 'c'] }, 'names: names must have at most 2 entries.'],
+  [{ names: ['a', ''] }, 'names.1: names.1 must not be empty.'],
+  [{ names: ['a', 5] }, 'names.1: names.1 must be a string.'],
+  [{ names: '' }, 'names: names must not be empty.'],
+  [{ names: 5 }, 'names: names must be a string.'],
+  [{ note: '' }, 'note: note must not be empty.'],
+  [{ note: 5 }, 'note: note must be a string.'],
 ])(
   'a value that may be of several types is refused for what is wrong with the type that was sent: %j',
   (value, message) => {
     expect(refusal(value)).toBe(message)
   },
 )
+
+const bounded = validatorCompiler({
+  schema: Type.Object({
+    name: Type.Optional(Type.String({ minLength: 3, maxLength: 5 })),
+    list: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 2 })),
+    count: Type.Optional(Type.Integer({ minimum: 2, maximum: 4 })),
+    share: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
+    open: Type.Optional(Type.Boolean()),
+    part: Type.Optional(Type.Object({})),
+  }),
+})
+
+test.each([
+  [{ name: 'ab' }, 'name must have at least 3 characters.'],
+  [{ name: 'abcdef' }, 'name must have at most 5 characters.'],
+  [{ list: [] }, 'list must not be empty.'],
+  [{ list: ['a', 'b', 'c'] }, 'list must have at most 2 entries.'],
+  [{ list: 'a' }, 'list must be a list.'],
+  [{ count: 1 }, 'count must be 2 or more.'],
+  [{ count: 5 }, 'count must be 4 or less.'],
+  [{ count: 2.5 }, 'count must be a whole number.'],
+  [{ share: 0 }, 'share must be more than 0.'],
+  [{ share: 1 }, 'share must be less than 1.'],
+  [{ share: 'half' }, 'share must be a number.'],
+  [{ open: 'yes' }, 'open must be true or false.'],
+  [{ part: 'all' }, 'part must be an object.'],
+])('a refusal says what a value must be: %j', (value, message) => {
+  const checked = bounded(value)
+  expect(checked === true ? 'accepted' : checked.error.message).toBe(message)
+})

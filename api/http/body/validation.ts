@@ -89,12 +89,40 @@ function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
 }
 
 function explain(fault: Fault): string {
+  if (fault.keyword === 'type') return typesOf(fault.params['type'])
+  const { limit } = fault.params
+  if (limit === 1 && (fault.keyword === 'minLength' || fault.keyword === 'minItems')) return 'must not be empty'
+  const bound = BOUNDS[fault.keyword]
+  if (bound) return `must ${bound.replace('N', String(limit))}`
   if (fault.keyword === 'enum') return `must be one of ${String(fault.params['allowedValues'])}`
   if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params.format)] ?? fault.message
   if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params['allowedValue'])}`
   if (fault.keyword === 'pattern')
     return PATTERN_HELP[String(fault.params.pattern)] ?? `must match ${String(fault.params.pattern)}`
   return fault.message
+}
+
+const typesOf = (types: unknown): string =>
+  `must be ${(Array.isArray(types) ? types : [types]).map(type => TYPES[String(type)] ?? String(type)).join(' or ')}`
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+}
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  minLength: 'have at least N characters',
+  maxLength: 'have at most N characters',
+  minItems: 'have at least N entries',
+  maxItems: 'have at most N entries',
+  minimum: 'be N or more',
+  maximum: 'be N or less',
+  exclusiveMinimum: 'be more than N',
+  exclusiveMaximum: 'be less than N',
 }
 
 /** What the patterns mean that callers meet. */

@@ -1,7 +1,13 @@
 // Figures of the rows that `smallStatement` reads, in the form of those that ClickHouse puts together (`usageStatement`); a test holds
 // the two equal. Pure.
 import { SELECTOR_KEY } from '../../../shared/attribution/selector.ts'
-import { distinctText, type EventProperties, matcherOf, type UsageProperty } from '../../../shared/usage/condition.ts'
+import {
+  distinctText,
+  type EventProperties,
+  matcherOf,
+  propertyOf,
+  type UsageProperty,
+} from '../../../shared/usage/condition.ts'
 import { type FigureRow, KINDS, TEXTS_MAX } from './figure-row.ts'
 import type { PlannedQuery, View } from './plan-queries.ts'
 import { GRAINS, type Slots, slotsOf } from './rows-sql.ts'
@@ -229,7 +235,7 @@ function wantedBy(queries: readonly PlannedQuery[]): (subscription: string) => b
 
 /** The text by which values of a property are distinguished; nothing where it is absent. */
 function textIn(properties: EventProperties, { reference, type }: UsageProperty): string | undefined {
-  const value = Object.hasOwn(properties, reference) ? properties[reference] : undefined
+  const value = propertyOf(properties, reference)
   return value === undefined ? undefined : distinctText(type, value)
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../../shared/contracts/usage-event.ts'
 import { groupBy } from '../../../shared/group-by.ts'
 import { instantOf } from '../../../shared/time.ts'
+import { propertyOf } from '../../../shared/usage/condition.ts'
 import { viewOf, wholeSeconds } from '../encode.ts'
 import type { MeterSet } from '../parse/meter.ts'
 import type { Repeat } from '../publish.ts'
@@ -123,7 +124,7 @@ function viewOfRecord(record: EventRecord, meters: MeterSet, sent: View | undefi
     meter,
     timestampMs: instantOf(record.timestampMs),
     values,
-    properties: meter.properties.map(({ reference }) => record.properties[reference] ?? null),
+    properties: meter.properties.map(({ reference }) => propertyOf(record.properties, reference) ?? null),
     subscription: record.subscription,
   }
   return JSON.parse(viewOf(event, record.idHash, wholeSeconds(instantOf(record.receivedAtMs)), JSON.stringify)) as View

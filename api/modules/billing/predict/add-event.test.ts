@@ -71,6 +71,11 @@ test.each([
   ['without the value', event('1', { values: new Map() }), need('SUM')],
   ['without the property', event('1'), need('UNIQUE')],
   [
+    'without the property, whose name every object has',
+    event('1'),
+    need('UNIQUE', { calculation: { ...need('UNIQUE').calculation, property_reference: 'constructor' } }),
+  ],
+  [
     'that fails the condition',
     event('1', { properties: { model: 'small' } }),
     need('SUM', {

@@ -7,7 +7,7 @@ import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import { type Decimal, decimalOfInteger, max, min, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { assertNever } from '../../../../shared/errors.ts'
 import type { Instant } from '../../../../shared/time.ts'
-import { type EventProperties, matcherOf, type UsageCondition } from '../../../../shared/usage/condition.ts'
+import { type EventProperties, matcherOf, propertyOf, type UsageCondition } from '../../../../shared/usage/condition.ts'
 import type { UsageFigure, UsageFigures, UsageNeed } from '../usage/usage-needs.ts'
 
 /** What an event adds to usage. */
@@ -30,7 +30,7 @@ function isOf(
   if (timestamp < interval.start || timestamp >= interval.end) return false
   const { value_reference: value, property_reference: property } = calculation
   if (value !== null && !event.values.has(value)) return false
-  if (property !== null && event.properties[property] === undefined) return false
+  if (property !== null && propertyOf(event.properties, property) === undefined) return false
   if (condition === null) return true
   const matches = matchers.get(condition) ?? matcherOf(condition)
   matchers.set(condition, matches)
@@ -47,7 +47,9 @@ const splitOf = (
   { properties }: NewUsage,
   value: Value | undefined,
 ): (string | null)[] | undefined =>
-  byValue ? [plain(value?.quantity ?? ZERO)] : splitBy?.map(({ reference }) => properties[reference] ?? null)
+  byValue
+    ? [plain(value?.quantity ?? ZERO)]
+    : splitBy?.map(({ reference }) => propertyOf(properties, reference) ?? null)
 
 type Value = { readonly quantity: Decimal; readonly currency: string | null }
 

@@ -5,7 +5,7 @@ import { type ReadUow, readTenant } from '../../../../shared/database/database.t
 import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
-import type { PropertyTest } from '../../../../shared/usage/condition.ts'
+import { type PropertyTest, propertyOf } from '../../../../shared/usage/condition.ts'
 import { addedLinesOf } from '../../invoices/added-lines/store-added-lines.ts'
 import type { InvoiceContent } from '../../invoices/schema.ts'
 import { type AvailableFunds, readFunds } from '../../invoices/settlement/funds.ts'
@@ -190,7 +190,7 @@ async function knownValues(
     const { property_reference: reference, property_type: type } = need.calculation
     if (reference === null || type === null) throw new Error(`the calculation ${need.calculation.id} has no property`)
     const tests = [{ reference, type }, ...(need.splitBy ?? [])].map((property): PropertyTest => {
-      const value = event.properties[property.reference]
+      const value = propertyOf(event.properties, property.reference)
       return value === undefined
         ? { property, comparator: 'EMPTY', values: [] }
         : { property, comparator: 'EQUALS', values: [value] }
@@ -207,6 +207,6 @@ const seenIn = (seen: readonly NewUsage[], needs: readonly UsageNeed[], event: N
   needsOf(needs, event).flatMap(need => {
     const { calculation_type, property_reference: property } = need.calculation
     if (calculation_type !== 'UNIQUE' || property === null) return []
-    const same = seen.filter(each => each.properties[property] === event.properties[property])
+    const same = seen.filter(each => propertyOf(each.properties, property) === propertyOf(event.properties, property))
     return same.some(each => needsOf([need], each).length > 0) ? [need.key] : []
   })

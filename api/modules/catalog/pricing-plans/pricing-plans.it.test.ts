@@ -132,10 +132,12 @@ describe('plans', () => {
     expect(await offered('NL')).toEqual(['all', 'benelux', 'known', 'nl'])
     expect(await offered('LU')).toEqual(['all', 'known', 'rest'])
     expect(await offered('')).toEqual(['all', 'rest', 'unknown'])
-    const unknown = await a.call('POST', '/v1/pricing-plans/search', {
-      selection_rule_fields: [{ name: 'CITY', value: 'Utrecht' }],
-    })
-    expect(refusal(unknown)).toEqual([400, 'INVALID_FIELD', 'selection_rule_fields.0.name'])
+    for (const name of ['CITY', 'constructor', '__proto__']) {
+      const unknown = await a.call('POST', '/v1/pricing-plans/search', {
+        selection_rule_fields: [{ name, value: 'Utrecht' }],
+      })
+      expect(refusal(unknown)).toEqual([400, 'INVALID_FIELD', 'selection_rule_fields.0.name'])
+    }
     const version = await a.call('POST', '/v1/pricing-plan-versions', { pricing_plan_id: nl.body['id'] })
     const scheduled = async (country: string) => {
       const customer = await a.call('POST', '/v1/customers', {

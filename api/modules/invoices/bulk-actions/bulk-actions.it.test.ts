@@ -109,6 +109,7 @@ test('refuses what it cannot do with the field, and belongs to its tenant', asyn
   for (const [body, code, field] of [
     [{ type: 'FINALIZE_INVOICES' }, 'MISSING_FIELD', 'finalize_invoices'],
     [actionOn('2031-02-30'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
+    [actionOn('9999-12-31'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
     [actionOn('tomorrow'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
     [actionOn('2031-05-071'), 'INVALID_FIELD', 'finalize_invoices.invoice_date'],
     [{ type: 'REQUEST_USAGE_REPORTS' }, 'INVALID_FIELD', 'type'],

@@ -3,7 +3,7 @@ import { and, asc, eq, gte, lt } from 'drizzle-orm'
 import { addDays, type LocalDate, localDate, localDateOf, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { at } from '../../../../shared/time.ts'
+import { at, parseInstant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { invoices } from '../table.ts'
 import type { BulkAction } from './table.ts'
@@ -52,8 +52,7 @@ export async function chooseInvoices(
 
 function dayOf(text: string): LocalDate {
   const day = localDate(text.slice(0, 10))
-  if (day) return day
-  throw new AppError('INVALID_FIELD', 'invoice_date is a date that exists, such as 2026-03-31.', {
-    field: 'finalize_invoices.invoice_date',
-  })
+  if (day && parseInstant(`${day}T00:00:00Z`) !== null) return day
+  const message = 'invoice_date must be a day that exists, such as 2026-03-31, in a year from 1970 to 2199.'
+  throw new AppError('INVALID_FIELD', message, { field: 'finalize_invoices.invoice_date' })
 }

@@ -112,6 +112,10 @@ describe('the form of a tax id', () => {
     }
   })
 
+  test.each(['NL', '../..', '-'])('of nothing but %s is NOT_VALID', async id => {
+    for (const [country] of EXAMPLES) expect(await verdict(country, id), `${country}`).toBe('NOT_VALID')
+  })
+
   test('has a verdict whatever the text', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -95,6 +95,12 @@ const ruleOf = (country: string | null): Load | undefined =>
 /** What is wrong with the form; null when nothing is. */
 async function problemOf(load: Load, text: string): Promise<string | null> {
   const { validate } = await load()
-  const result = validate(text)
-  return result.isValid ? null : (PROBLEMS[result.error.name] ?? 'its form is wrong')
+  try {
+    const result = validate(text)
+    return result.isValid ? null : (PROBLEMS[result.error.name] ?? WRONG_FORM)
+  } catch {
+    // Such as a country without anything behind it.
+    return WRONG_FORM
+  }
 }
+const WRONG_FORM = 'its form is wrong'
