@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { PATTERN_HELP } from '../http/body/value-texts.ts'
 import { EVENT_TYPES } from '../modules/modules.ts'
 import { createChecker } from '../testing/checker.ts'
 import { describedApi } from '../testing/described-api.ts'
@@ -86,6 +87,16 @@ describe('operations', () => {
     )
     const takesNone = withBody.filter(each => each.method === 'post' && check(shapeOf(each), {}) === null)
     expect(optional.map(({ place }) => place)).toEqual(takesNone.map(({ place }) => place))
+  })
+
+  test('each pattern that a caller can fail is explained in words', () => {
+    const patterns = [...JSON.stringify(api).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text = '""']) =>
+      JSON.parse(text),
+    )
+    expect(patterns).toContain('\\S')
+    // Codes of currencies and countries are refused by their format.
+    const explained = [...Object.keys(PATTERN_HELP), '^[A-Z]{3}$', '^[A-Z]{2}$']
+    expect(patterns.filter(pattern => !explained.includes(pattern))).toEqual([])
   })
 
   test('each answers errors in the one shape, by status', () => {

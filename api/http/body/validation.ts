@@ -6,6 +6,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
 import { fixedField } from './fixed-fields.ts'
 import { similarNames } from './similar-names.ts'
+import { whatItMustBe } from './value-texts.ts'
 
 type Fault = {
   keyword: string
@@ -63,7 +64,7 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
   if (path === '' && fault.keyword === 'type' && fault.params['type'] === 'object')
     return new AppError('INVALID_REQUEST', 'The body must be a JSON object.')
   if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
-  return new AppError('INVALID_FIELD', `${path} ${explain(fault)}.`, { field: path })
+  return new AppError('INVALID_FIELD', `${path} ${whatItMustBe(fault)}.`, { field: path })
 }
 
 /** Of a field that is not taken: why, and what to do. */
@@ -86,61 +87,6 @@ function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
   const isMeant = ({ keyword, instancePath }: Fault) =>
     instancePath === path ? keyword !== 'type' && keyword !== 'anyOf' : instancePath.startsWith(`${path}/`)
   return others.find(isMeant) ?? first
-}
-
-function explain(fault: Fault): string {
-  if (fault.keyword === 'type') return typesOf(fault.params['type'])
-  const { limit } = fault.params
-  if (limit === 1 && (fault.keyword === 'minLength' || fault.keyword === 'minItems')) return 'must not be empty'
-  const bound = BOUNDS[fault.keyword]
-  if (bound) return `must ${bound.replace('N', String(limit))}`
-  if (fault.keyword === 'enum') return `must be one of ${String(fault.params['allowedValues'])}`
-  if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params.format)] ?? fault.message
-  if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params['allowedValue'])}`
-  if (fault.keyword === 'pattern')
-    return PATTERN_HELP[String(fault.params.pattern)] ?? `must match ${String(fault.params.pattern)}`
-  return fault.message
-}
-
-const typesOf = (types: unknown): string =>
-  `must be ${(Array.isArray(types) ? types : [types]).map(type => TYPES[String(type)] ?? String(type)).join(' or ')}`
-
-const TYPES: Readonly<Record<string, string>> = {
-  object: 'an object',
-  array: 'a list',
-  string: 'a string',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-}
-
-const BOUNDS: Readonly<Record<string, string>> = {
-  minLength: 'have at least N characters',
-  maxLength: 'have at most N characters',
-  minItems: 'have at least N entries',
-  maxItems: 'have at most N entries',
-  minimum: 'be N or more',
-  maximum: 'be N or less',
-  exclusiveMinimum: 'be more than N',
-  exclusiveMaximum: 'be less than N',
-}
-
-/** What the patterns mean that callers meet. */
-const PATTERN_HELP: Readonly<Record<string, string>> = {
-  '\\S': 'must hold more than white space',
-}
-
-const FORMAT_HELP: Readonly<Record<string, string>> = {
-  'date-time':
-    'must be an ISO 8601 date and time with an offset, such as 2026-01-31T00:00:00Z, in a year from 1970 to 2199',
-  date: 'must be a day that exists, such as 2026-01-31, in a year from 1970 to 2199',
-  decimal: 'must be a plain decimal in a string: at most 26 digits before and 12 after the point, no exponent',
-  'time-zone':
-    'must be the IANA name of a time zone, its abbreviation or an offset, such as Europe/Amsterdam or GMT+01:00',
-  currency: 'must be a currency code of ISO 4217, such as EUR',
-  country: 'must be a two-letter country code of ISO 3166-1, such as NL',
-  email: 'must be an e-mail address in ASCII, such as ada@example.com',
-  reference: 'must be 1 to 255 characters without white space, and not of the form of an id',
 }
 
 /** The fields of the object that a part of a schema describes. */

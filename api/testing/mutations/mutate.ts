@@ -8,7 +8,11 @@ export type Stock = { readonly schemas: JsonObject; readonly ids: readonly strin
 
 const DEPTH_MAX = 8
 const PLAIN = ['1', '0.5', '10', 'EUR', 'USD', 'DE', 'Europe/Berlin', 'x']
-const DATES = ['2026-01-01T00:00:00Z', '2026-02-10T12:00:00Z', '2030-01-01T00:00:00Z']
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  'date-time': ['2026-01-01T00:00:00Z', '2026-02-10T12:00:00Z', '2026-02-28T23:00:00Z', '2030-01-01T00:00:00Z'],
+  decimal: ['0', '1', '0.5', '10', '33.3', '100', '-1'],
+  currency: ['EUR', 'EUR', 'EUR', 'USD'],
+}
 
 const resolved = (schema: JsonObject, { schemas }: Stock): JsonObject => {
   const ref = schema['$ref']
@@ -46,9 +50,10 @@ export function valueFrom(random: Random, given: JsonObject, stock: Stock, depth
   }
 }
 
-function textOf(random: Random, schema: JsonObject, { ids }: Stock): unknown {
-  if (schema['format'] === 'date-time') return pickOf(random, [...DATES, ...TIMES])
-  return pickOf(random, chance(random, 0.4) && ids.length > 0 ? ids : [...PLAIN, ...NUMBERS])
+function textOf(random: Random, { format }: JsonObject, { ids }: Stock): unknown {
+  const known = typeof format === 'string' ? FORMATS[format] : undefined
+  if (known) return pickOf(random, chance(random, 0.8) ? known : [...TIMES, ...NUMBERS])
+  return pickOf(random, chance(random, 0.6) && ids.length > 0 ? ids : [...PLAIN, ...NUMBERS])
 }
 
 /** The body with one place changed: replaced, left out, doubled, or with one more member that the schema has. */
