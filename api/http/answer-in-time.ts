@@ -16,6 +16,7 @@ export function answerInTime(app: FastifyInstance, answerMs: number): void {
   // In the order in which they came, which is the order of their ends: one timer is enough for all of them.
   const waiting = new Set<Waiting>()
   const known = new WeakMap<FastifyRequest, Waiting>()
+  const refused = new WeakSet<FastifyRequest>()
   let isWatching = false
 
   const look = (): void => {
@@ -26,7 +27,9 @@ export function answerInTime(app: FastifyInstance, answerMs: number): void {
       // An answer whose client has gone is never finished.
       if (until > now && !reply.raw.destroyed) continue
       waiting.delete(own)
-      if (!reply.sent && !reply.raw.destroyed) handleError(tooLate(request), request, reply)
+      if (reply.sent || reply.raw.destroyed) continue
+      refused.add(request)
+      handleError(tooLate(request), request, reply)
     }
     watch(now)
   }
@@ -36,6 +39,23 @@ export function answerInTime(app: FastifyInstance, answerMs: number): void {
     isWatching = true
     setTimeout(look, Math.min(LOOK_MS, Math.max(0, Math.ceil(first.until - now)))).unref()
   }
+  // What a call that was refused comes to has no answer to be sent any more.
+  app.addHook('onRoute', route => {
+    const { handler } = route
+    route.handler = function (request, reply) {
+      const answer: unknown = handler.call(this, request, reply)
+      if (!(answer instanceof Promise)) return answer
+      return answer.then(
+        (payload: unknown) => (refused.has(request) ? reply : payload),
+        (error: unknown) => {
+          if (!refused.has(request)) throw error
+          // One that was refused for a reason of its own did nothing; a fault is ours to know of.
+          if (!(error instanceof AppError)) request.log.error({ err: error }, 'a call that took too long failed')
+          return reply
+        },
+      )
+    }
+  })
   app.addHook('preHandler', (request, reply, done) => {
     if (!request.routeOptions.config?.streamed) {
       const now = performance.now()

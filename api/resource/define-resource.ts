@@ -27,6 +27,8 @@ type Entry<T extends TSchema = TSchema> = {
   readonly change: 'always' | 'draft' | 'never'
   /** What answers show, where bodies may say it in other ways too. */
   readonly shown?: TSchema
+  /** Of a field that is only shown: which calls change it. */
+  readonly changedBy?: string
 }
 
 /** A field a client may give. Defaults: optional at creation, changeable always. */
@@ -41,8 +43,13 @@ export const field = <T extends TSchema>(
   } = {},
 ): Entry<T> => ({ schema, create, change, ...rest })
 
-/** A field only the service sets: shown, refused by name in requests. */
-export const readOnly = <T extends TSchema>(schema: T): Entry<T> => ({ schema, create: 'never', change: 'never' })
+/** A field only the service sets: shown, refused by name in requests. `changedBy` says which calls change it. */
+export const readOnly = <T extends TSchema>(schema: T, changedBy?: string): Entry<T> => ({
+  schema,
+  create: 'never',
+  change: 'never',
+  ...(changedBy === undefined ? {} : { changedBy }),
+})
 
 /** The member of bodies and views that the trait `customFields` gives. */
 export const CUSTOM_FIELDS = 'custom_fields'
@@ -260,8 +267,14 @@ export function defineResource<R extends StoredRow, Given = unknown>(
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))
   }
   const shown = Type.Object(view, { title: definition.shapeName })
-  const createBody = withFixedFields(Shape(create), { view: shown })
+  const changedBy = new Map(
+    Object.entries<Entry | undefined>(definition.fields).flatMap(([name, entry]) =>
+      entry?.changedBy === undefined ? [] : [[name, entry.changedBy] as const],
+    ),
+  )
+  const createBody = withFixedFields(Shape(create), { view: shown, changedBy })
   const updateBody = withFixedFields(Shape(update), {
+    changedBy,
     create: createBody,
     given: Object.keys(definition.given ?? {}),
     view: shown,

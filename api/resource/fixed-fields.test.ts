@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { validatorCompiler } from '../http/body/validation.ts'
 import { RESOURCES } from '../modules/modules.ts'
 import { customerResource } from '../modules/parties/customers/resource.ts'
+import { scheduleResource } from '../modules/subscriptions/schedules/schedule.ts'
 import type { Resource } from './define-resource.ts'
 import { registerFormats } from './shapes.ts'
 
@@ -52,3 +53,11 @@ test('a field that stands for another one at creation names that one', () => {
     'parent_customer_id: parent_customer_id is taken at creation alone. Did you mean parent_customer_ids?',
   )
 })
+test.each(['createBody', 'updateBody'] as const)(
+  'the status of a schedule in its %s names the calls that change it',
+  body => {
+    expect(refusalOf(scheduleResource[body], 'status')).toMatch(
+      /^status: status is only shown in answers\. POST \/v1\/pricing-plan-schedules\/\{id\}\/activate makes it ACTIVE\./,
+    )
+  },
+)

@@ -5,22 +5,28 @@ type Names = { readonly properties?: Readonly<Record<string, unknown>> }
 type Kind = 'creation' | 'given' | 'shown'
 
 const kinds = new WeakMap<object, ReadonlyMap<string, Kind>>()
+const calls = new WeakMap<object, ReadonlyMap<string, string>>()
 
 /**
  * Notes which other fields the resource of a body has: `create` is the body that creates it, and `view` what answers show. The names in
- * `given` stand for another field at creation. Returns the body.
+ * `given` stand for another field at creation. `changedBy` says which calls change a field. Returns the body.
  */
 export function withFixedFields<T extends TSchema>(
   body: T,
-  has: { create?: TSchema; given?: readonly string[]; view?: TSchema },
+  has: { create?: TSchema; given?: readonly string[]; view?: TSchema; changedBy?: ReadonlyMap<string, string> },
 ): T {
   const taken = namesOf(body)
   const besides = (schema: TSchema | undefined, kind: Kind) =>
     [...namesOf(schema)].filter(name => !taken.has(name)).map(name => [name, kind] as const)
   const given = (has.given ?? []).filter(name => !taken.has(name)).map(name => [name, 'given'] as const)
   kinds.set(body, new Map<string, Kind>([...besides(has.view, 'shown'), ...besides(has.create, 'creation'), ...given]))
+  if (has.changedBy) calls.set(body, has.changedBy)
   return body
 }
+
+/** Which calls change a field that is only shown; undefined where none is named. */
+export const callsThatChange = (body: unknown, name: string): string | undefined =>
+  typeof body === 'object' && body !== null ? calls.get(body)?.get(name) : undefined
 
 /**
  * Why a field is not taken: it is set at creation alone, stands for another one there, or is only shown. Undefined for a name that is

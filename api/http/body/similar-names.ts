@@ -3,23 +3,37 @@ import { distance } from 'fastest-levenshtein'
 const SHOWN_MAX = 3
 const LETTERS_MIN = 3
 const MISTAKES_MAX = 2
+/** Of the accepted names that have a word. */
+const COMMON_MAX = 3
 
 /**
- * The names that someone who wrote `name` may have meant: those spelled nearly the same; without one, up to three that have a word
- * in common, the most likely first.
+ * The names that someone who wrote `name` may have meant: those spelled nearly the same; without one, those with all of its words, and where
+ * in the body a field has this very name; without one, up to three that have a word in common, the most likely first. A word that many names have, such as pricing, says
+ * little: it counts where nothing but one more word tells them apart.
  */
-export function similarNames(name: string, accepted: readonly string[]): string[] {
+export function similarNames(name: string, accepted: readonly string[], elsewhere: readonly string[] = []): string[] {
   const words = new Set(wordsOf(name))
-  const all = accepted
-    .map(each => ({
-      each,
-      apart: distance(name.toLowerCase(), each),
-      common: wordsOf(each).filter(word => words.has(word)).length,
-    }))
+  const shared = accepted.map(each => ({ each, words: wordsOf(each) }))
+  const isTelling = (word: string): boolean => shared.filter(of => of.words.includes(word)).length <= COMMON_MAX
+  const all = shared
+    .map(of => {
+      const common = of.words.filter(word => words.has(word))
+      const isLonger = common.length === words.size && of.words.length <= words.size + 1
+      const sameEnd = of.each.split('_').at(-1) === name.split('_').at(-1)
+      return {
+        each: of.each,
+        apart: distance(name.toLowerCase(), of.each),
+        common: common.length,
+        isRelated: common.some(isTelling) || (common.length > 0 && isLonger && sameEnd),
+      }
+    })
     .sort((a, b) => b.common - a.common || a.apart - b.apart || (a.each < b.each ? -1 : 1))
   const misspelled = all.filter(({ each, apart }) => apart <= MISTAKES_MAX && apart * 2 < each.length)
-  const related = all.filter(({ common }) => common > 0)
-  return (misspelled.length > 0 ? misspelled : related).slice(0, SHOWN_MAX).map(({ each }) => each)
+  const related = all.filter(({ isRelated }) => isRelated)
+  const named = ({ each }: (typeof all)[number]): string => each
+  if (misspelled.length > 0) return misspelled.slice(0, SHOWN_MAX).map(named)
+  if (elsewhere.length === 0) return related.slice(0, SHOWN_MAX).map(named)
+  return [...related.filter(({ common }) => common === words.size).map(named), ...elsewhere].slice(0, SHOWN_MAX)
 }
 
 /** The words of a name in snake_case or camelCase, in lower case and without the s of a plural. */

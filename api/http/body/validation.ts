@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
-import { fixedField } from './fixed-fields.ts'
+import { callsThatChange, fixedField } from './fixed-fields.ts'
 import { similarNames } from './similar-names.ts'
 import { whatItMustBe } from './value-texts.ts'
 
@@ -71,10 +71,11 @@ function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
 function adviceOn(name: string, schema: unknown, { instancePath, schemaPath }: Fault): string {
   const fixed = instancePath === '' ? fixedField(schema, name) : undefined
   if (fixed === 'creation') return 'is set at creation and cannot be changed. Leave it out.'
-  const meant = similarNames(name, fieldsAt(schema, schemaPath))
+  const meant = similarNames(name, fieldsAt(schema, schemaPath), placesOf(name, schema))
   const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined
   if (fixed === 'given') return `is taken at creation alone. ${advice ?? 'Leave it out.'}`
-  if (fixed === 'shown') return `is only shown in answers. ${advice ?? 'Leave it out.'}`
+  if (fixed === 'shown')
+    return `is only shown in answers. ${callsThatChange(schema, name) ?? advice ?? 'Leave it out.'}`
   return `is not a field that is accepted here. ${advice ?? 'Remove it, or check its spelling.'}`
 }
 
@@ -96,11 +97,41 @@ function fieldsAt(schema: unknown, schemaPath: string): string[] {
   return Object.keys(part?.['properties'] ?? {})
 }
 
+const DEPTH_MAX = 3
+
+/** Where in a body a field of this name is accepted, such as `items.0.name`: the nearest to its top first. */
+function placesOf(name: string, schema: unknown): string[] {
+  let parts: readonly { readonly path: string; readonly part: unknown }[] = [{ path: '', part: schema }]
+  const places: string[] = []
+  for (let depth = 0; depth < DEPTH_MAX; depth += 1) {
+    const members = parts.flatMap(({ path, part }) =>
+      objectsIn(part).flatMap(({ at, properties }) =>
+        Object.entries(properties).map(([key, member]) => ({ key, path: join(join(path, at), key), part: member })),
+      ),
+    )
+    places.push(...members.filter(({ key }) => key === name).map(({ path }) => path))
+    parts = members
+  }
+  return [...new Set(places)]
+}
+
+type Objects = { readonly at: string; readonly properties: Record<string, unknown> }[]
+
+/** The objects that a value may be, itself, as the first of a list, or as one of several types. */
+function objectsIn(schema: unknown): Objects {
+  const { properties, items, anyOf } = (schema ?? {}) as Record<string, unknown>
+  return [
+    ...(properties ? [{ at: '', properties: properties as Record<string, unknown> }] : []),
+    ...(items ? objectsIn(items).map(of => ({ ...of, at: join('0', of.at) })) : []),
+    ...(Array.isArray(anyOf) ? anyOf.flatMap(objectsIn) : []),
+  ]
+}
+
 const keysOf = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 const dotted = (pointer: string): string => keysOf(pointer).join('.')
-const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)
+const join = (path: string, name: string): string => [path, name].filter(part => part !== '').join('.')
 const first = (names: unknown): string => (Array.isArray(names) ? String(names[0]) : 'a field')

@@ -111,6 +111,23 @@ describe('what decides about the events of a customer', () => {
       'pricing_plan_subscription_selector.filters.0.value',
     ])
     expect((await create(filters({ field, type: 'GREATER_THAN', value: '1' }))).status).toBe(400)
+    const country = 'BILLING_ENTITY_REGISTERED_ADDRESS_COUNTRY'
+    const unknown = [400, 'INVALID_FIELD', 'pricing_plan_subscription_selector.filters.0.value']
+    expect(refusal(await create(filters({ field: country, type: 'EQUALS', value: 'XX' })))).toEqual(unknown)
+    expect((await create(filters({ field: country, type: 'CONTAINS', value: 'N' }))).status).toBe(201)
+    // Facts about one field are alternatives: a rule holds for any of them.
+    const data = (...values: string[]) => ({
+      pricing_plan_subscription_selector: {
+        data: values.map(value => ({ field: country, value })),
+        rules: [{ field: country, type: 'IN' }],
+      },
+    })
+    expect((await create(data('NL', 'BE'))).status).toBe(201)
+    expect(refusal(await create(data('NL', 'XX')))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'pricing_plan_subscription_selector.data.1.value',
+    ])
     expect((await create({ roles: ['SELF_BILLING', 'SELLER'] })).status).toBe(400)
     expect((await create({ roles: ['OTHER'] })).status).toBe(400)
     const id = await idOf({ roles: ['PROCESSING_ONLY'] })

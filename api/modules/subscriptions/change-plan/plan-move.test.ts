@@ -36,7 +36,13 @@ describe('direction', () => {
 
 describe('refuses', () => {
   test.each<[string, Group | null, Place, Place, object]>([
-    ['a plan without a group', null, on('small'), on('large'), { code: 'INVALID_OPERATION', resource_id: 'small' }],
+    [
+      'a plan without a group',
+      null,
+      on('small'),
+      on('large'),
+      { code: 'INVALID_OPERATION', field: 'pricing_plan_id', resource_id: 'small' },
+    ],
     ['a plan of another group', group, on('small'), on('other'), { code: 'INVALID_FIELD', field: 'pricing_plan_id' }],
     [
       'a group that is not ACTIVE',

@@ -20,8 +20,9 @@ export function planMove(group: Group | null, from: Place, to: Place): PlanMove 
   if (group === null || place === -1) {
     throw new AppError(
       'INVALID_OPERATION',
-      `The plan ${from.planId} is in no pricing plan group, so there is no other to move to.`,
+      `The plan ${from.planId} of the subscription is in no pricing plan group, so there is no other to move to. Put both plans into one.`,
       {
+        field: 'pricing_plan_id',
         resourceId: from.planId,
         resourceType: 'PRICING_PLAN',
       },

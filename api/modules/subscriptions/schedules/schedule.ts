@@ -40,7 +40,10 @@ export const scheduleResource = defineResource<Schedule>({
   table: schedules,
   fields: {
     type: field(OneOf('DEFAULT', 'TRIAL'), { change: 'never' }),
-    status: readOnly(OneOf('DRAFT', 'ACTIVE')),
+    status: readOnly(
+      OneOf('DRAFT', 'ACTIVE'),
+      'POST /v1/pricing-plan-schedules/{id}/activate makes it ACTIVE. One that is ACTIVE stays so and ends at its end_at; DELETE removes a DRAFT.',
+    ),
     pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
     pricing_plan_id: readOnly(Type.String()),
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
