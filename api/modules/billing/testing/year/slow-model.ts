@@ -7,7 +7,7 @@ import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Line
 import { applyClauses } from './slow-clauses.ts'
 import { leftOut, paysFor } from './slow-parts.ts'
 import { usagePrice, worth } from './slow-prices.ts'
-import type { Phase, Price, Story } from './story.ts'
+import { countOf, type Phase, type Price, type Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
 export type Expected = {
@@ -230,9 +230,10 @@ class Invoice {
   /** What has arrived by now of what was used in a time. */
   private used({ start, end }: Span): number {
     const taken = this.closing.issued + (this.story.grace ?? 0)
-    return this.story.usage
+    const quantities = this.story.usage
       .filter(({ time }) => start <= time && time < end)
-      .reduce((sum, { versions }) => sum + (versions.findLast(({ arrives }) => arrives <= taken)?.quantity ?? 0), 0)
+      .flatMap(({ versions }) => versions.findLast(({ arrives }) => arrives <= taken)?.quantity ?? [])
+    return countOf(this.story, quantities)
   }
 
   /** What is left of a quantity after what the schedule includes: of each day of the period that is not paused, its part of a whole one. */

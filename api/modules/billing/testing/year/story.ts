@@ -77,6 +77,8 @@ export type Usage = {
   /** Of a customer that processes for the one of the subscription, and may be made later: when its versions are sent. */
   readonly sent?: Versions
 }
+/** How usage is counted: all of it, the largest, or how many different quantities there are. */
+export type Counts = 'SUM' | 'MAX' | 'UNIQUE'
 export type Story = {
   readonly seed: number
   readonly zone: string
@@ -94,6 +96,10 @@ export type Story = {
   readonly usage: readonly Usage[]
   /** How long after it closed an invoice still takes usage; absent where it does not. */
   readonly grace?: number
+  /** SUM where it is absent. */
+  readonly counts?: Counts
+  /** Some events name the subscription that they are for; absent where none does. */
+  readonly namesSubscription?: true
   /** When the customer is made that processes for it; absent where there is none. */
   readonly helperAt?: number
 }
@@ -201,4 +207,11 @@ function after(
     case 'SEAT':
       return { ...known, seats: [...known.seats, action.seat] }
   }
+}
+
+/** What these quantities come to, as the story counts. */
+export function countOf({ counts }: Pick<Story, 'counts'>, quantities: readonly number[]): number {
+  if (counts === 'UNIQUE') return new Set(quantities).size
+  if (counts === 'MAX') return quantities.length === 0 ? 0 : Math.max(...quantities)
+  return quantities.reduce((sum, quantity) => sum + quantity, 0)
 }

@@ -1,9 +1,26 @@
 // The story of a year whose usage is events: more of it, much of it late or changed, and some at the very moments that cut it.
 import { closingsOf } from '../closings.ts'
 import { chance, pick, type Random, randomOf, whole } from '../random.ts'
-import { DAY, type Deal, knownAt, type Plan, type Price, type Story, type Usage, YEAR_DAYS } from '../story.ts'
+import {
+  type Counts,
+  DAY,
+  type Deal,
+  knownAt,
+  type Plan,
+  type Price,
+  type Story,
+  type Usage,
+  YEAR_DAYS,
+} from '../story.ts'
 
-export const eventStory = (story: Story): Story => withHelper(atEdges(withMore(everMetered(story))))
+export const eventStory = (story: Story): Story => counted(withHelper(atEdges(withMore(everMetered(story)))))
+
+/** How it is counted, and whether events name their subscription. */
+function counted(story: Story): Story {
+  const random = randomOf(story.seed + 15_000_031)
+  const counts = pick<Counts>(random, ['SUM', 'SUM', 'MAX', 'UNIQUE'])
+  return { ...story, counts, ...(chance(random, 0.5) ? { namesSubscription: true } : {}) }
+}
 
 /**
  * The same where invoices take usage for some time after they closed. Null where something else happens in that time: the model knows

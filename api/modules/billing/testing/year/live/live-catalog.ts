@@ -14,6 +14,8 @@ export type Catalog = {
   /** The references of what its events measure. */
   readonly meter: string
   readonly value: string
+  /** The reference of the property whose values are counted; null where none are. */
+  readonly property: string | null
   readonly seatItem: Item
   readonly sold: readonly Sold[]
   /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>` and `product <price>`. */
@@ -39,19 +41,33 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     type: 'NUMBER',
     ...active,
   })
-  const meter_values = [{ id: value['id'], required: true }]
-  const meter = await post('meters', { reference: seed.unique('meter'), meter_values, ...active })
+  const { counts = 'SUM' } = story
+  const property =
+    counts === 'UNIQUE'
+      ? await post('meter-properties', { reference: seed.unique('kind'), name: 'Kind', type: 'STRING', ...active })
+      : null
+  const meter = await post('meters', {
+    reference: seed.unique('meter'),
+    meter_values: [{ id: value['id'], required: true }],
+    ...(property ? { meter_properties: [{ id: property['id'], required: true }] } : {}),
+    ...active,
+  })
   const calculation = await post('meter-value-calculations', {
-    reference: seed.unique('sum'),
-    calculation_type: 'SUM',
+    reference: seed.unique('count'),
+    calculation_type: counts,
     meter_id: meter['id'],
-    meter_value_id: value['id'],
+    ...(property ? { meter_property_id: property['id'] } : { meter_value_id: value['id'] }),
   })
   const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' })
   const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
   const sold: Sold[] = []
   for (const plan of story.plans) sold.push(await sell(tenant, plan, { calculation: calculation['id'], seatItem, ids }))
-  const measured = { calculation: calculation['id'], meter: meter['reference'], value: value['reference'] }
+  const measured = {
+    calculation: calculation['id'],
+    meter: meter['reference'],
+    value: value['reference'],
+    property: property?.['reference'] ?? null,
+  }
   const catalog = { ...measured, seatItem, sold, ids, names }
   for (const { id } of story.plans.flatMap(({ prices }) => prices)) names.set(idIn(catalog, `config ${id}`), id)
   await post('pricing-plan-groups', {

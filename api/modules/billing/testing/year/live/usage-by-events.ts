@@ -31,7 +31,10 @@ export function usageByEvents(
       const own = story.usage.map(usage => ({ usage, reference: tenant.seed.unique('event') }))
       events.set(story, own)
       const helper = { reference: tenant.seed.unique('helper') }
-      const steps = own.flatMap(event => stepsOf(event, { tenant, send, random, catalog, customer, helper }))
+      const subscription = story.namesSubscription ? subscriptionOf(tenant, catalog, customer) : null
+      const steps = own.flatMap(event =>
+        stepsOf(event, { tenant, send, random, catalog, customer, helper, subscription }),
+      )
       const rolled = Array.from({ length: 2 }, () => ({ at: story.start + random() * YEAR_DAYS * DAY, do: rollUp }))
       // Some find an invoice that collects as it was computed a moment before.
       const made =
@@ -49,6 +52,28 @@ type Of = {
   /** Its id and its reference. */
   readonly customer: Named
   readonly helper: Pick<Named, 'reference'>
+  /** How an event names the subscription; null where none does. */
+  readonly subscription: (() => Promise<object>) | null
+}
+
+/** Finds the subscription that sells the plans of a catalog, once it is there. */
+function subscriptionOf(tenant: TestTenant, { sold }: Catalog, { id: customer }: Named): () => Promise<object> {
+  let found: Promise<object> | null = null
+  const find = async (): Promise<object> => {
+    const url = `/v1/pricing-plan-subscriptions?customer_id=${customer}&limit=100`
+    for (const { id } of (await succeed(tenant, 'GET', url))['data']) {
+      const schedules = await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${id}`)
+      const versions = (schedules['data'] as { pricing_plan_version_id: string }[]).map(
+        each => each.pricing_plan_version_id,
+      )
+      if (sold.some(({ version }) => versions.includes(version))) return { pricing_plan_subscription_id: id }
+    }
+    throw new Error('events come after their subscription')
+  }
+  return () => {
+    found ??= find()
+    return found
+  }
 }
 
 /** Of two customers the second processes for the first. */
@@ -63,8 +88,12 @@ async function makeHelper(tenant: TestTenant, { id }: Named, { reference }: Pick
   })
 }
 
-function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog, customer, helper }: Of): Step[] {
-  const measured = (quantity: number) => [{ reference: catalog.value, number: String(quantity) }]
+function stepsOf({ usage, reference }: EventOf, of: Of): Step[] {
+  const { tenant, send, random, catalog, customer, helper } = of
+  const measured = (quantity: number) => ({
+    meter_values: [{ reference: catalog.value, number: String(quantity) }],
+    ...(catalog.property ? { meter_properties: [{ reference: catalog.property, value: String(quantity) }] } : {}),
+  })
   // Either name is the same customer.
   const own = chance(random, 0.3) ? { customer_id: customer.id } : { customer_reference: customer.reference }
   const named = usage.sent ? { customer_reference: helper.reference } : own
@@ -73,8 +102,13 @@ function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog,
     ...named,
     meter_reference: catalog.meter,
     timestamp: new Date(time).toISOString(),
-    meter_values: measured(quantity),
+    ...measured(quantity),
   })
+  const isNamed = of.subscription !== null && !usage.sent && chance(random, 0.5)
+  const sendAll = async (all: readonly object[]): Promise<void> => {
+    const name = isNamed && of.subscription ? await of.subscription() : {}
+    await send(all.map(each => ({ ...each, ...name })))
+  }
   const [first, ...changes] = usage.sent ?? usage.versions
   if (!first || first.quantity === null) throw new Error('usage begins with a quantity')
   const { arrives, quantity } = first
@@ -84,7 +118,7 @@ function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog,
       do: async () => {
         const url = `/v1/events/${reference}`
         if (change.quantity === null) await succeed(tenant, 'POST', `${url}/delete`)
-        else await succeed(tenant, 'POST', `${url}/amend`, { meter_values: measured(change.quantity) })
+        else await succeed(tenant, 'POST', `${url}/amend`, measured(change.quantity))
       },
     }),
   )
@@ -92,8 +126,8 @@ function stepsOf({ usage, reference }: EventOf, { tenant, send, random, catalog,
     const at = arrives + Math.floor(random() * 90 * DAY)
     const other = event(quantity + whole(random, 1, 50), usage.time + whole(random, -40, 40) * DAY)
     const again = chance(random, 0.5) ? event(quantity, usage.time) : other
-    return { at, do: () => send([again]) }
+    return { at, do: () => sendAll([again]) }
   })
   const sent = [event(quantity, usage.time), ...(chance(random, 0.1) ? [event(quantity + 7, usage.time)] : [])]
-  return [{ at: arrives, do: () => send(sent) }, ...changed, ...repeats]
+  return [{ at: arrives, do: () => sendAll(sent) }, ...changed, ...repeats]
 }
