@@ -84,7 +84,7 @@ describe('one shape of error', () => {
 
   test('a status that is not one of those it may be is named', async () => {
     const answer = await a.call('PATCH', '/v1/invoices/x', { status: 'DRAFT' })
-    expect(answer.body['message']).toBe('status must be one of FINAL,VOID.')
+    expect(answer.body['message']).toBe('status must be one of FINAL, VOID.')
   })
 
   test('a status that is cleared, and a name of spaces alone, are refused by name', async () => {

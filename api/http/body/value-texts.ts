@@ -9,7 +9,7 @@ export function whatItMustBe(fault: Fault): string {
   if (limit === 1 && (fault.keyword === 'minLength' || fault.keyword === 'minItems')) return 'must not be empty'
   const bound = BOUNDS[fault.keyword]
   if (bound) return `must ${bound.replace('N', String(limit))}`
-  if (fault.keyword === 'enum') return `must be one of ${String(fault.params['allowedValues'])}`
+  if (fault.keyword === 'enum') return `must be one of ${[fault.params['allowedValues']].flat().join(', ')}`
   if (fault.keyword === 'format') return FORMAT_HELP[String(fault.params.format)] ?? fault.message
   if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params['allowedValue'])}`
   if (fault.keyword === 'pattern')
