@@ -1,50 +1,37 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
 import { dayOf, startOfDay } from './calendar.ts'
-import { type Closing, FAR, type Span, spansOf } from './closings.ts'
+import { FAR, NOWHEN, spansOf } from './closings.ts'
 import { laterBy } from './own-rules.ts'
-import { ratio, rounded } from './ratio.ts'
-import { type Books, chargedDays, type Entry, type Lines, type Part } from './slow-books.ts'
-import type { Coupon, Phase, Story } from './story.ts'
-
-type On = {
-  readonly story: Story
-  readonly closing: Closing
-  readonly books: Books
-  readonly lines: Lines
-}
-
-const NOWHEN: Span = { start: 0, end: 0 }
-const sumOf = (parts: readonly Pick<Part, 'cents'>[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
-const partOf = (cents: number, percentage: number): number => rounded(ratio(cents * percentage, 100))
+import { ratio, rounded, times } from './ratio.ts'
+import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
+import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
+import { type Coupon, categoryOf, type Phase } from './story.ts'
 
 type Counting = { readonly phase: Phase; readonly coupon: Coupon }
 type Reached = { readonly entry: Entry; readonly added: Part | null }
 
-/** Discounts of prices, coupons that are limited, minimums, and then coupons of everything; what was paid ahead is noted. */
-export function applyClauses(entries: readonly Entry[], on: On): void {
-  for (const entry of entries) discount(entry, on)
-  const counting = on.closing.known.phases.flatMap(phase =>
+/** Discounts of prices, coupons that are limited, minimums, and then coupons of everything, by line in the order of an invoice; what was paid ahead is noted. */
+export function applyClauses(given: readonly Entry[], on: On): void {
+  const { phases } = on.closing.known
+  const entries = given.toSorted((a, b) => categoryOf(a.price.id).localeCompare(categoryOf(b.price.id)))
+  discountPrices(entries, on)
+  const counting = phases.flatMap(phase =>
     phase.deal.coupons.filter(coupon => counts(coupon, phase, entries, on)).map(coupon => ({ phase, coupon })),
   )
   for (const each of counting.filter(({ coupon }) => coupon.price !== null)) redeemLimited(each, entries, on)
   const reached = entries.map(entry => ({ entry, added: minimumOf(entry, on) }))
-  for (const { phase, coupon } of counting.filter(each => each.coupon.price === null)) {
+  for (const phase of phases) {
     const own = reached.filter(({ entry }) => entry.phase.id === phase.id)
-    const parts = [...own.flatMap(({ entry }) => entry.parts), ...own.flatMap(({ added }) => added ?? [])]
-    redeem(coupon, phase, { parts, lines: on.lines })
+    const charged = own.flatMap(({ entry, added }) =>
+      [...entry.parts, ...(added ? [added] : [])].map(part => ({ part, period: entry.period })),
+    )
+    discountTotals(phase, charged, on)
+    const parts = charged.map(({ part }) => part)
+    for (const { coupon } of counting.filter(each => each.coupon.price === null && each.phase.id === phase.id))
+      redeem(coupon, phase, { parts, lines: on.lines })
+    minimumOfInvoice(phase, parts, on)
   }
   for (const each of reached) note(each, on)
-}
-
-/** Adds the charges, and takes the discount of their price off them. */
-function discount({ phase, price, period, parts, before }: Entry, { lines }: On): void {
-  for (const { span, cents } of parts) lines.add('REVENUE', `${price.id} ${phase.id}`, span, cents)
-  // Late usage: the discount of the whole, rounded once, less that of what was billed before.
-  const of = (cents: number): number => (cents > 0 ? partOf(cents, price.discount ?? 0) : 0)
-  const off = of((before ?? 0) + sumOf(parts)) - of(before ?? 0)
-  if (before === null) take(parts, off, [price.discount ?? 0, 100])
-  else for (const part of parts) part.cents -= off
-  lines.add('DISCOUNT', `${price.id} ${phase.id}`, period, -off)
 }
 
 /** A percentage is of each period, an amount of everything but late usage. */
@@ -58,8 +45,8 @@ function redeemLimited({ phase, coupon }: Counting, entries: readonly Entry[], {
 /** What is left of it was paid ahead, and is refunded by its days. */
 function note({ entry: { phase, price, parts }, added }: Reached, { books }: On): void {
   if (!price.inAdvance || price.kind === 'ONCE') return
-  for (const { span, days, cents } of added ? [...parts, added] : parts)
-    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents })
+  for (const { span, days, cents, off } of added ? [...parts, added] : parts)
+    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents, off })
 }
 
 /** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */
@@ -99,26 +86,12 @@ function redeem(
     for (const part of parts) part.cents = Number.NaN
     return
   }
-  const off = percentage === null ? Math.min(cents, base) : partOf(base, percentage)
-  take(parts, off, percentage === null ? [off, base] : [percentage, 100])
+  const part = percentage === null ? ratio(Math.min(cents, base), base) : ratio(percentage, 100)
+  const off = takeOff(
+    parts,
+    parts.map(each => times(ratio(each.cents, 1), part)),
+  )
   lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, -off)
-}
-
-/**
- * Takes an amount off lines, of each cent of them the part `[over, under]`: rounded down, and what is left of the amount goes to the largest
- * remainders, the first line first.
- */
-function take(parts: readonly Part[], amount: number, [over, under]: readonly [number, number]): void {
-  if (amount === 0) return
-  const wanted = parts.map((part, place) => {
-    const exact = part.cents * over
-    const down = Math.floor(exact / under)
-    return { part, place, down, rest: exact - down * under }
-  })
-  const left = amount - wanted.reduce((sum, { down }) => sum + down, 0)
-  const inOrder = wanted.toSorted((a, b) => b.rest - a.rest || a.place - b.place)
-  for (const [place, { part, down }] of inOrder.entries())
-    part.cents -= down + Math.floor(left / parts.length) + (place < left % parts.length ? 1 : 0)
 }
 
 /**
@@ -148,5 +121,21 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   charged.push(...parts.map(part => ({ ...part })))
   for (const day of days) reached.add(day)
   lines.add('COMMITMENT', of, period, missing)
-  return { span: period, days: ownDays, cents: missing }
+  return { span: period, days: ownDays, cents: missing, off: [] }
+}
+
+/**
+ * What is missing of the minimum of everything that a schedule is charged on an invoice, for the days of the billing period in which it
+ * holds. An invoice that collects no time has none.
+ */
+function minimumOfInvoice({ id, deal, start, end, trial }: Phase, parts: readonly Part[], on: On): void {
+  const { story, closing, lines } = on
+  const { known, from, cutoff } = closing
+  if (deal.minimum === null || trial || from === null) return
+  const [period] = spansOf(story, known, story.billing, { start: from, end: cutoff })
+  if (!period) return
+  const until = Math.min(cutoff, end ?? cutoff, known.cancel?.at ?? cutoff)
+  const days = chargedDays(story, closing, { start: Math.max(from, start), end: until })
+  const owed = rounded(ratio(deal.minimum * days.length, period.until - period.from))
+  lines.add('COMMITMENT', `commitment.totals.0 ${id}`, NOWHEN, Math.max(0, owed - sumOf(parts)))
 }

@@ -3,7 +3,16 @@
 import { dayOf, startOfDay } from './calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
-import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
+import {
+  type Books,
+  type ChargedPart,
+  chargedDays,
+  type Entry,
+  emptyBooks,
+  Lines,
+  type Period,
+  type Taken,
+} from './slow-books.ts'
 import { applyClauses } from './slow-clauses.ts'
 import { leftOut, paysFor } from './slow-parts.ts'
 import { usagePrice, worth } from './slow-prices.ts'
@@ -41,6 +50,7 @@ class Invoice {
   private readonly lines = new Lines()
   private readonly quantities = new Lines()
   private readonly entries: Entry[] = []
+  private readonly givenBack = new Map<Taken, Ratio>()
   private readonly story: Story
   private readonly closing: Closing
   private readonly books: Books
@@ -59,7 +69,7 @@ class Invoice {
     const charged = [...this.entries]
     // What is refunded was charged by earlier invoices.
     this.refunds()
-    applyClauses([...charged, ...late], { story, closing, books, lines })
+    applyClauses([...charged, ...late], { story, closing, books, lines, givenBack: this.givenBack })
     return {
       cutoff: closing.cutoff,
       issued: closing.issued,
@@ -221,7 +231,7 @@ class Invoice {
     parts: readonly { readonly span: Span; readonly cents: number }[],
     of: Pick<Entry, 'isEmpty' | 'isAgain'> = { isEmpty: false, isAgain: false },
   ): void {
-    const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span) }))
+    const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span), off: [] }))
     this.entries.push({ phase, price, period, parts: charged, before: null, ...of })
   }
 
@@ -266,7 +276,7 @@ class Invoice {
         phase,
         price,
         period,
-        parts: [{ span: period, days: [], cents: value - before }],
+        parts: [{ span: period, days: [], cents: value - before, off: [] }],
         before,
         isEmpty: false,
         isAgain: false,
@@ -285,12 +295,16 @@ class Invoice {
         known.cancel?.refund && (phase.end === null || known.cancel.at < phase.end) ? known.cancel.at : null
       const moment = cancelled ?? ended
       if (moment === null || moment <= from || moment > cutoff) continue
-      for (const { phase: id, price, span, paidDays, cents: paid } of this.books.ahead) {
+      for (const { phase: id, price, span, paidDays, cents: paid, off } of this.books.ahead) {
         if (id !== phase.id || moment >= span.end || paidDays.length === 0) continue
         const start = Math.max(moment, span.start)
         const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
         const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
         this.lines.add('REFUND', `${price.id} ${id}`, { start, end: span.end }, -back)
+        for (const { taken, cents: part } of off) {
+          const before = this.givenBack.get(taken) ?? ratio(0, 1)
+          this.givenBack.set(taken, plus(before, ratio(part * left, paidDays.length)))
+        }
       }
     }
   }

@@ -2,8 +2,10 @@
 import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
 import type { BillingInputs, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { exampleInputs } from '../example-inputs.ts'
-import type { Coupon, Known, Phase, Story } from './story.ts'
+import { type Coupon, categoryOf, type Known, type Phase, type Story } from './story.ts'
 import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
+
+const PRODUCT = { tax_category: null, display_order: null }
 
 export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known): BillingInputs {
   const prices = story.plans.flatMap(({ prices: own }) => own)
@@ -14,6 +16,7 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
   const product_items = prices.map(({ id, kind }) => ({
     ...product,
     id: `item ${id}`,
+    product_id: `product ${id}`,
     model_type: MODELS[kind],
     meter_value_calculation_id: kind === 'USAGE' ? 'calc' : null,
   }))
@@ -48,6 +51,13 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
       })),
     })),
     product_items,
+    products: prices.map(({ id }) => ({
+      ...PRODUCT,
+      id: `product ${id}`,
+      name: id,
+      category_id: categoryOf(id),
+    })),
+    product_categories: [...new Set(prices.map(({ id }) => categoryOf(id)))].map(id => ({ ...PRODUCT, id, name: id })),
     seats: prices
       .filter(({ kind }) => kind === 'SEATS')
       .flatMap(({ id }) =>
@@ -68,7 +78,14 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   end_at: phase.end === null ? null : timeText(phase.end),
   pricing_currency: 'EUR',
   billing_period: null,
-  ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
+  ...termsOf(phase, {
+    pricing: plan => `pricing ${plan}`,
+    item: price => `priced ${price}`,
+    config: price => price,
+    productItem: price => `item ${price}`,
+    product: price => `product ${price}`,
+    category: categoryOf,
+  }),
   ...(phase.deal.coupons.length === 0 ? {} : { coupons: phase.deal.coupons.map(couponOf) }),
   ...(phase.refund ? { refund_advance_charges: true as const } : {}),
   ...(phase.trial ? { trial: true as const } : {}),

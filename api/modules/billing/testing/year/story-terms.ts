@@ -2,7 +2,16 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { ConfigInput } from '../../terms/billing-inputs.ts'
-import type { Coupon, Phase, Plan, Price, Scope } from './story.ts'
+import {
+  type Coupon,
+  type Discount,
+  discountsOf,
+  type Phase,
+  type Plan,
+  type Price,
+  pricesOf,
+  type Scope,
+} from './story.ts'
 
 const euro = (amount: number, places: number) => ({
   quantity: plain(decimal(`${amount}e-${places}`)),
@@ -38,15 +47,19 @@ export const givenBy = ({ percentage, cents, lasts }: Coupon) => ({
   duration: typeof lasts === 'string' ? { type: lasts } : { type: 'PERIOD' as const, period: lasts },
 })
 
-/** The ids of a plan's pricing, of a price's item in it and of its config. */
+/** The ids of a plan's pricing, and by price those of its item in it, of its config and of what is sold. */
 export type PriceIds = {
   readonly pricing: (plan: string) => string
   readonly item: (price: string) => string
   readonly config: (price: string) => string
+  readonly productItem: (price: string) => string
+  readonly product: (price: string) => string
+  readonly category: (price: string) => string
 }
 
 /** What a schedule says of its prices besides its plan: discounts, minimums, other amounts and what it includes. */
-export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
+export function termsOf(phase: Phase, ids: PriceIds) {
+  const { plan, deal, start, end } = phase
   const own = plan.prices.filter(price => deal.amounts.has(price.id))
   const included = deal.included.filter(
     entry =>
@@ -54,12 +67,12 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
       (entry.end === null || entry.end > start) &&
       (end === null || entry.start < end),
   )
-  const discounts = plan.prices.flatMap(price =>
-    price.discount === null ? [] : [{ ids: [ids.config(price.id)], percentage: String(price.discount) }],
-  )
-  const commitment = minimumsOf(plan, ids)
+  const commitment = {
+    ...minimumsOf(plan, ids),
+    ...(deal.minimum === null ? {} : { totals: [{ amount: euro(deal.minimum, 2) }] }),
+  }
   return {
-    discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
+    discount: allDiscounts(phase, ids),
     ...(Object.keys(commitment).length === 0 ? {} : { commitment }),
     ...(own.length === 0
       ? {}
@@ -87,6 +100,60 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
           })),
         }),
   }
+}
+
+type Taking = {
+  readonly ids: string[]
+  readonly percentage?: string
+  readonly amount?: ReturnType<typeof euro>
+  readonly start_at?: string
+  readonly end_at?: string
+  readonly condition?: {
+    readonly comparator: 'GREATER_THAN' | 'LESS_THAN_OR_EQUALS'
+    readonly value: { readonly amount: ReturnType<typeof euro> }
+  }
+}
+
+/** The discounts of the prices, and those of the schedule, by what they are of. */
+function allDiscounts(phase: Phase, ids: PriceIds) {
+  const { plan, start } = phase
+  const found: Partial<Record<Exclude<Discount['level'], 'totals'>, Taking[]>> & { totals?: Omit<Taking, 'ids'>[] } = {}
+  const ofPrices = plan.prices.flatMap(({ id, discount }) =>
+    discount === null ? [] : [{ ids: [ids.config(id)], percentage: String(discount) }],
+  )
+  if (ofPrices.length > 0) found.pricing_item_configs = ofPrices
+  for (const { discount } of discountsOf(phase)) {
+    const { level, percentage, cents, from, until, condition } = discount
+    const taking: Omit<Taking, 'ids'> = {
+      ...(percentage === null ? { amount: euro(cents, 2) } : { percentage: String(percentage) }),
+      ...(from === null ? {} : { start_at: timeText(start + from) }),
+      ...(until === null ? {} : { end_at: timeText(start + until) }),
+      ...(condition === null
+        ? {}
+        : {
+            condition: {
+              comparator: condition.isAbove ? 'GREATER_THAN' : 'LESS_THAN_OR_EQUALS',
+              value: { amount: euro(condition.cents, 2) },
+            },
+          }),
+    }
+    if (level === 'totals') found.totals = [...(found.totals ?? []), taking]
+    else found[level] = [...(found[level] ?? []), { ids: idsOn(discount, plan, ids), ...taking }]
+  }
+  return Object.keys(found).length === 0 ? null : found
+}
+
+function idsOn(discount: Discount, plan: Plan, ids: PriceIds): string[] {
+  const idOf = {
+    pricing_item_configs: ids.config,
+    pricing_items: ids.item,
+    pricings: () => ids.pricing(plan.id),
+    product_items: ids.productItem,
+    products: ids.product,
+    product_categories: ids.category,
+    totals: () => '',
+  }[discount.level]
+  return [...new Set(pricesOf(discount, plan).map(({ id }) => idOf(id)))]
 }
 
 /** The minimums of a plan's prices, by what they are of. */

@@ -39,13 +39,42 @@ export type Coupon = {
   readonly cents: number
   readonly lasts: 'ONE_TIME' | 'FOREVER' | Length
 }
+/** What a discount of a schedule can be of, from narrow to wide. */
+export const LEVELS = [
+  'pricing_item_configs',
+  'pricing_items',
+  'pricings',
+  'product_items',
+  'products',
+  'product_categories',
+  'totals',
+] as const
+export type Level = (typeof LEVELS)[number]
+/** A discount of a schedule, besides those of its prices. */
+export type Discount = {
+  readonly level: Level
+  /** The prices that it names, of any plan; a pricing and the total have all prices of the schedule, a category has those of its kind. */
+  readonly prices: readonly string[]
+  /** A whole percentage; null for an amount. */
+  readonly percentage: number | null
+  readonly cents: number
+  /** From how long after the start of the schedule on it holds, and until how long after that; null for as long as the schedule. */
+  readonly from: number | null
+  readonly until: number | null
+  /** What it would apply to is above this, or at most this; null where it always applies. */
+  readonly condition: { readonly isAbove: boolean; readonly cents: number } | null
+}
 /** What a schedule has instead of what its plan says. */
 export type Deal = {
   /** Other amounts, by price. */
   readonly amounts: ReadonlyMap<string, number>
   readonly included: readonly Included[]
   readonly coupons: readonly Coupon[]
+  readonly discounts: readonly Discount[]
+  /** In cents, of the whole invoice. */
+  readonly minimum: number | null
 }
+export const NO_DEAL: Deal = { amounts: new Map(), included: [], coupons: [], discounts: [], minimum: null }
 export type Plan = { readonly id: string; readonly prices: readonly Price[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
@@ -116,6 +145,27 @@ export type Known = {
   readonly seats: readonly Seat[]
 }
 
+/** Categories have every second price of a plan. */
+export const categoryOf = (price: string): string => `category${Number(price.at(-1)) % 2}`
+
+/** The prices of a plan that a discount is of. */
+export function pricesOf({ level, prices }: Discount, plan: Plan): readonly Price[] {
+  if (level === 'totals' || level === 'pricings') return plan.prices
+  if (level !== 'product_categories') return plan.prices.filter(({ id }) => prices.includes(id))
+  const categories = prices.map(categoryOf)
+  return plan.prices.filter(({ id }) => categories.includes(categoryOf(id)))
+}
+
+/** The discounts of a schedule that are of a price that it sells, from narrow to wide, each with its place in the schedule. */
+export function discountsOf({ plan, deal }: Phase): { readonly discount: Discount; readonly path: string }[] {
+  return LEVELS.flatMap(level => {
+    const before = level === 'pricing_item_configs' ? plan.prices.filter(({ discount }) => discount !== null) : []
+    return deal.discounts
+      .filter(each => each.level === level && pricesOf(each, plan).length > 0)
+      .map((discount, index) => ({ discount, path: `discount.${level}.${before.length + index}` }))
+  })
+}
+
 export const DAY = 86_400_000
 export const YEAR_DAYS = 400
 
@@ -155,7 +205,7 @@ function followed(
 
 /** What the schedule at a place sells: a plan, with its own amounts. */
 function sold(story: Story, plan: number, place: number): Pick<Phase, 'plan' | 'deal'> {
-  const deal = story.deals[place] ?? { amounts: new Map(), included: [], coupons: [] }
+  const deal = story.deals[place] ?? NO_DEAL
   const { id, prices } = planAt(story, plan)
   const priced = prices.map(price => ({ ...price, amount: deal.amounts.get(price.id) ?? price.amount }))
   return { plan: { id, prices: priced }, deal }

@@ -16,7 +16,7 @@ export type Catalog = {
   readonly value: string
   readonly seatItem: Item
   readonly sold: readonly Sold[]
-  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>` and `product <price>`. */
+  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>` and `whole product <price>`. */
   readonly ids: Map<string, string>
   /** The names of prices and coupons, by their ids. */
   readonly names: Map<string, string>
@@ -125,6 +125,7 @@ async function sell(
     ids.set(`item ${price.id}`, pricing['items'][index].id)
     ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
     ids.set(`product ${price.id}`, items[index]?.item ?? '')
+    ids.set(`whole product ${price.id}`, items[index]?.product ?? '')
   }
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
   return { plan: id, version: version['id'] }

@@ -2,9 +2,10 @@
 import { decimal, plain, sum } from '../../../../../../shared/decimal.ts'
 import type { ApiHarness } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
+import { scheduleOfClause } from '../../../rating/clauses-of.ts'
 import { expectedYear } from '../slow-model.ts'
 import { DAY, type Story, YEAR_DAYS } from '../story.ts'
-import { couponNamed } from '../year-lines.ts'
+import { clauseNamed, couponNamed } from '../year-lines.ts'
 import type { LiveYear } from './live-year.ts'
 
 const AMOUNTS = ['amount_excluding_tax', 'tax_amount', 'amount_including_tax'] as const
@@ -52,6 +53,12 @@ function keyOf(line: Row, years: Years): string {
   const phase = nameIn(years, line['phase'])
   const coupon = couponNamed(line['source'])
   if (coupon !== null) return `COUPON ${nameIn(years, coupon)} ${phase} 0..0`
+  const clause = clauseNamed(line['source'])
+  if (clause !== null) {
+    const isWide = clause.startsWith('commitment.') || clause.startsWith('discount.totals.')
+    const time = isWide ? '0..0' : `${line['start']}..${line['end']}`
+    return `${line['kind']} ${clause} ${nameIn(years, scheduleOfClause(line['source'].clause))} ${time}`
+  }
   const kind = line['source'].refund_of_invoice_id === undefined ? line['kind'] : 'REFUND'
   return `${kind} ${nameIn(years, line['price'])} ${phase} ${line['start']}..${line['end']}`
 }

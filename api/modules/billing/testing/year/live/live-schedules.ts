@@ -43,6 +43,9 @@ export async function termsAt({ tenant, story, catalog }: Sale, place: number): 
     pricing: plan => idIn(catalog, `pricing ${plan}`),
     item: price => idIn(catalog, `item ${price}`),
     config: price => idIn(catalog, `config ${price}`),
+    productItem: price => idIn(catalog, `product ${price}`),
+    product: price => idIn(catalog, `whole product ${price}`),
+    category: () => '',
   })
   return coupon_ids.length === 0 ? terms : { ...terms, coupon_ids }
 }

@@ -44,7 +44,9 @@ export function besideOf(story: Story): Story {
     id: named(id),
     prices: prices.map(price => ({ ...price, id: named(price.id) })),
   }))
-  const deals = other.deals.map(({ amounts, included, coupons }) => ({
+  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum }) => ({
+    minimum,
+    discounts: discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
     amounts: new Map([...amounts].map(([id, amount]) => [named(id), amount])),
     included: included.map(each => ({
       ...each,
@@ -134,8 +136,12 @@ function asLive(story: Story): Story {
   })
   const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
   // A coupon of the seats is of all prices of their item: those of each schedule.
+  // Categories are for the simulation in pure code.
   const deals: Deal[] = story.deals.map(deal => ({
     ...deal,
+    discounts: deal.discounts.map(each =>
+      each.level === 'product_categories' ? { ...each, level: 'products' } : each,
+    ),
     coupons: deal.coupons.filter(({ price }) => price === null || kinds.get(price) !== 'SEATS'),
   }))
   let current = story.template?.plan ?? 0
