@@ -17,7 +17,7 @@ import {
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { type Charge, chargeOf, keyOf } from './charge.ts'
-import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
+import { chargedInParts, leftOf, paidByParts, unpaidPeriods } from './charges-in-parts.ts'
 import { firstCharged, withoutPauses } from './paused-days.ts'
 import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
@@ -47,22 +47,29 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   if (!calendar || chargesNothing(term) || isOnDemand(term)) return []
   const until = window.advance?.end ?? window.cutoffAt
   const charges: Charge[] = []
-  for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
-    if (period.covered.start >= until) break
-    const left = leftOf(term, calendar, period, billed)
-    if (left) {
-      charges.push(...left.filter(charge => !billed.has(charge.key) && isDue(charge, period, window)))
-      continue
-    }
-    if (!belongs(window, period.covered, term)) continue
-    if (isOneOff(term) && period.covered.start > calendar.span.start) break
-    charges.push(
-      ...chargesOfPeriod(term, calendar, period, billed).filter(
-        charge => !term.inAdvance || (!billed.has(charge.key) && isDue(charge, period, window)),
-      ),
-    )
+  for (const whole of billingPeriods(calendar.billingGrid, calendar.span)) {
+    if (whole.covered.start >= until) break
+    if (isOneOff(term) && whole.covered.start > calendar.span.start) break
+    for (const period of unpaidPeriods(term, whole, billed))
+      charges.push(...chargesInPeriod(term, calendar, { period, window, billed }))
   }
   return charges
+}
+
+function chargesInPeriod(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  {
+    period,
+    window,
+    billed,
+  }: { readonly period: BillingPeriod; readonly window: InvoiceWindow; readonly billed: ReadonlySet<string> },
+): readonly Charge[] {
+  const isDueNow = (charge: Charge): boolean => !billed.has(charge.key) && isDue(charge, period, window)
+  const left = leftOf(term, calendar, period, billed)
+  if (left) return left.filter(isDueNow)
+  if (!belongs(window, period.covered, term)) return []
+  return chargesOfPeriod(term, calendar, period, billed).filter(charge => !term.inAdvance || isDueNow(charge))
 }
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
