@@ -70,7 +70,8 @@ const isOfSpread = ({ plans }: Story, key: string, phases: readonly Phase[]): bo
 /** A cent where an amount is a part of a longer period's, or is divided over several lines; more where several clauses are of such. */
 function allowed(story: Story, key: string, phases: readonly Phase[]): number {
   const divided = key.startsWith('REFUND') && priceOf(story, key)?.kind === 'SEATS'
-  const isWide = isOfSpread(story, key, phases) && phases.some(({ deal }) => deal.discounts.length > 0)
+  const isWide =
+    isOfSpread(story, key, phases) && phases.some(({ deal }) => deal.discounts.length > 0 || deal.minimum !== null)
   return isWide
     ? 3
     : isSpread(story, key) || (isOfSpread(story, key, phases) && key.startsWith('DISCOUNT'))

@@ -27,7 +27,8 @@ export const LENGTHS = [
 ] as const
 const PRICING = [MONTH, { type: 'YEAR', value: 1 }, { type: 'WEEK', value: 1 }, { type: 'DAY', value: 1 }] as const
 
-function randomPrice(random: Random, id: string): Price {
+/** A price of any kind. */
+export function randomPrice(random: Random, id: string): Price {
   const kind = pick<Kind>(random, ['FEE', 'FEE', 'SEATS', 'SEATS', 'USAGE', 'USAGE', 'ONCE'])
   const recurs = kind === 'FEE' || kind === 'SEATS'
   return {
@@ -93,6 +94,7 @@ export function randomDeals(
       included: isMoved ? [] : included,
       coupons: randomCoupons(other, prices, place),
       ...(isDiscounted ? randomClauses(clauses, prices, isMoved) : { discounts: [], minimum: null }),
+      enabled: [],
     }
   })
 }

@@ -105,8 +105,10 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }
   books.periods.set(key, { charged, reached })
   const days = chargedDays(story, closing, period)
-  // The model leaves open what part of a charge counts of which some days are gone.
-  const isOpen = charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
+  // The model leaves open what counts of a charge of which some days are gone, or that was of another time.
+  const isOpen =
+    paidAgain(key, of, days, books) ||
+    charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
   const before = isOpen ? Number.NaN : sumOf(charged)
   // Of two minimums of the same lines, what the one adds counts towards the other, so that the larger is owed.
   const owed = (count: number): number =>
@@ -123,6 +125,13 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   lines.add('COMMITMENT', of, period, missing)
   return { span: period, days: ownDays, cents: missing, off: [] }
 }
+
+/** Whether days of a period were also charged as a part of another one, of an ADDON that was enabled at another time then. */
+const paidAgain = (own: string, of: string, days: readonly number[], { periods }: On['books']): boolean =>
+  [...periods].some(
+    ([key, { charged }]) =>
+      key !== own && key.startsWith(`${of} `) && charged.some(part => part.days.some(day => days.includes(day))),
+  )
 
 /**
  * What is missing of the minimum of everything that a schedule is charged on an invoice, for the days of the billing period in which it

@@ -1,8 +1,8 @@
 // What billing is given of a story: what is known at a moment, as it would be read from the database.
 import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
-import type { BillingInputs, ScheduleInput } from '../../terms/billing-inputs.ts'
+import type { BillingInputs, PricingInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { exampleInputs } from '../example-inputs.ts'
-import { type Coupon, categoryOf, type Known, type Phase, type Story } from './story.ts'
+import { type Coupon, categoryOf, type Known, type Phase, type Price, type Story } from './story.ts'
 import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
 
 const PRODUCT = { tax_category: null, display_order: null }
@@ -39,17 +39,20 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
       ],
     },
     schedules: phases.map(scheduleOf),
-    pricings: story.plans.map(plan => ({
-      id: `pricing ${plan.id}`,
-      pricing_plan_version_id: plan.id,
-      name: plan.id,
-      display_order: null,
-      items: plan.prices.map(price => ({
-        id: `priced ${price.id}`,
-        product_item_ids: [`item ${price.id}`],
-        configs: [configOf(price)],
-      })),
-    })),
+    pricings: story.plans.flatMap(plan => [
+      pricingOf(
+        plan.id,
+        plan.prices.filter(({ addon }) => !addon),
+      ),
+      {
+        ...pricingOf(
+          plan.id,
+          plan.prices.filter(({ addon }) => addon),
+          ' addon',
+        ),
+        addon: true as const,
+      },
+    ]),
     product_items,
     products: prices.map(({ id }) => ({
       ...PRODUCT,
@@ -70,6 +73,18 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
   }
 }
 
+const pricingOf = (plan: string, prices: readonly Price[], more = ''): PricingInput => ({
+  id: `pricing ${plan}${more}`,
+  pricing_plan_version_id: plan,
+  name: plan,
+  display_order: null,
+  items: prices.map(price => ({
+    id: `priced ${price.id}`,
+    product_item_ids: [`item ${price.id}`],
+    configs: [configOf(price)],
+  })),
+})
+
 const scheduleOf = (phase: Phase): ScheduleInput => ({
   id: phase.id,
   pricing_plan_id: 'plan',
@@ -79,7 +94,7 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   pricing_currency: 'EUR',
   billing_period: null,
   ...termsOf(phase, {
-    pricing: plan => `pricing ${plan}`,
+    pricing: (plan, addon) => `pricing ${plan}${addon ? ' addon' : ''}`,
     item: price => `priced ${price}`,
     config: price => price,
     productItem: price => `item ${price}`,

@@ -49,7 +49,7 @@ export const givenBy = ({ percentage, cents, lasts }: Coupon) => ({
 
 /** The ids of a plan's pricing, and by price those of its item in it, of its config and of what is sold. */
 export type PriceIds = {
-  readonly pricing: (plan: string) => string
+  readonly pricing: (plan: string, addon: boolean) => string
   readonly item: (price: string) => string
   readonly config: (price: string) => string
   readonly productItem: (price: string) => string
@@ -77,18 +77,20 @@ export function termsOf(phase: Phase, ids: PriceIds) {
     ...(own.length === 0
       ? {}
       : {
-          override_pricings: [
-            {
-              original_pricing_id: ids.pricing(plan.id),
+          override_pricings: [false, true].flatMap(addon => {
+            const inIt = own.filter(price => (price.addon ?? false) === addon)
+            const items = inIt.map(price => ({
+              original_pricing_item_id: ids.item(price.id),
               override: 'SPECIFIC' as const,
-              items: own.map(price => ({
-                original_pricing_item_id: ids.item(price.id),
-                override: 'SPECIFIC' as const,
-                configs: [{ original_pricing_item_config_id: ids.config(price.id), bands: bandsOf(price) }],
-              })),
-            },
-          ],
+              configs: [{ original_pricing_item_config_id: ids.config(price.id), bands: bandsOf(price) }],
+            }))
+            if (items.length === 0) return []
+            return [{ original_pricing_id: ids.pricing(plan.id, addon), override: 'SPECIFIC' as const, items }]
+          }),
         }),
+    ...(phase.enabled.length === 0 || !plan.prices.some(({ addon }) => addon)
+      ? {}
+      : { enabled_pricings: enabledOf(phase, ids) }),
     ...(included.length === 0
       ? {}
       : {
@@ -101,6 +103,14 @@ export function termsOf(phase: Phase, ids: PriceIds) {
         }),
   }
 }
+
+/** When a schedule has the ADDON of its plan enabled. */
+export const enabledOf = ({ plan, start: begins, enabled }: Phase, { pricing }: Pick<PriceIds, 'pricing'>) =>
+  enabled.map(({ start, end }) => ({
+    pricing_id: pricing(plan.id, true),
+    ...(start === begins ? {} : { start_at: timeText(start) }),
+    ...(end === null ? {} : { end_at: timeText(end) }),
+  }))
 
 type Taking = {
   readonly ids: string[]
@@ -147,7 +157,7 @@ function idsOn(discount: Discount, plan: Plan, ids: PriceIds): string[] {
   const idOf = {
     pricing_item_configs: ids.config,
     pricing_items: ids.item,
-    pricings: () => ids.pricing(plan.id),
+    pricings: () => ids.pricing(plan.id, false),
     product_items: ids.productItem,
     products: ids.product,
     product_categories: ids.category,
@@ -165,7 +175,7 @@ function minimumsOf(plan: Plan, ids: PriceIds) {
   for (const { id, minimum, second } of plan.prices) {
     if (minimum !== null) add('pricing_item_configs', ids.config(id), minimum)
     if (second?.scope === 'pricing_item_configs') add(second.scope, ids.config(id), second.cents)
-    if (second?.scope === 'pricings') add(second.scope, ids.pricing(plan.id), second.cents)
+    if (second?.scope === 'pricings') add(second.scope, ids.pricing(plan.id, false), second.cents)
   }
   return found
 }

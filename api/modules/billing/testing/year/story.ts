@@ -21,6 +21,8 @@ export type Price = {
   readonly second?: { readonly scope: Scope; readonly cents: number }
   /** A whole percentage. */
   readonly discount: number | null
+  /** Whether it is sold only while the schedule has the ADDON of its plan enabled. */
+  readonly addon?: true
 }
 /** What a schedule includes of the usage of a price for some time. */
 export type Included = {
@@ -73,8 +75,17 @@ export type Deal = {
   readonly discounts: readonly Discount[]
   /** In cents, of the whole invoice. */
   readonly minimum: number | null
+  /** When the ADDON is enabled, in time after the start of the schedule; without an end as long as that. */
+  readonly enabled: readonly { readonly from: number; readonly until: number | null }[]
 }
-export const NO_DEAL: Deal = { amounts: new Map(), included: [], coupons: [], discounts: [], minimum: null }
+export const NO_DEAL: Deal = {
+  amounts: new Map(),
+  included: [],
+  coupons: [],
+  discounts: [],
+  minimum: null,
+  enabled: [],
+}
 export type Plan = { readonly id: string; readonly prices: readonly Price[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
@@ -97,6 +108,8 @@ export type Action = { readonly at: number } & (
   /** The pause that runs ends now, or the next one does not come. */
   | { readonly type: 'RESUME' }
   | { readonly type: 'SEAT'; readonly seat: Seat }
+  /** The ADDON is enabled from now on, or if it is enabled, ends then; `until`: null for no end. */
+  | { readonly type: 'ADDON'; readonly until: number | null }
 )
 type Versions = readonly { readonly arrives: number; readonly quantity: number | null }[]
 /** Usage at a time; each version replaces the one before from the moment it arrives, null deletes it. */
@@ -136,7 +149,10 @@ export type Phase = {
   readonly refund: boolean
   readonly realign: boolean
   readonly trial: boolean
+  /** When its ADDON is enabled. */
+  readonly enabled: readonly Enabled[]
 }
+type Enabled = { readonly start: number; readonly end: number | null }
 /** What is known of a subscription at some moment. */
 export type Known = {
   readonly phases: readonly Phase[]
@@ -150,7 +166,8 @@ export const categoryOf = (price: string): string => `category${Number(price.at(
 
 /** The prices of a plan that a discount is of. */
 export function pricesOf({ level, prices }: Discount, plan: Plan): readonly Price[] {
-  if (level === 'totals' || level === 'pricings') return plan.prices
+  if (level === 'totals') return plan.prices
+  if (level === 'pricings') return plan.prices.filter(({ addon }) => !addon)
   if (level !== 'product_categories') return plan.prices.filter(({ id }) => prices.includes(id))
   const categories = prices.map(categoryOf)
   return plan.prices.filter(({ id }) => categories.includes(categoryOf(id)))
@@ -184,10 +201,15 @@ export function knownAt(story: Story, moment: number, rules: Rules = OWN_RULES):
 function firstPhases(story: Story, rules: Rules): Phase[] {
   const { start, trial, template } = story
   const shared = { end: null, refund: false, realign: false }
-  const first = { ...shared, id: 'schedule0', ...sold(story, 0, 0), start, trial }
+  const first = { ...shared, id: 'schedule0', ...sold(story, { plan: 0, place: 0, start }), trial }
   if (!template) return [first]
   const change = rules.moved(story, template.change)
-  const second = { ...shared, id: 'schedule1', ...sold(story, template.plan, 1), start: change, trial: false }
+  const second = {
+    ...shared,
+    id: 'schedule1',
+    ...sold(story, { plan: template.plan, place: 1, start: change }),
+    trial: false,
+  }
   return [{ ...first, end: change }, second]
 }
 
@@ -199,16 +221,31 @@ function followed(
 ): Phase[] {
   const start = phases.at(-1)?.end
   if (start == null) throw new Error('a schedule follows one that has an end')
-  const next = { ...sold(story, plan, phases.length), start, end: null, refund: false, realign }
+  const next = { ...sold(story, { plan, place: phases.length, start }), end: null, refund: false, realign }
   return [...phases, { ...next, id: `schedule${phases.length}`, trial: false }]
 }
 
 /** What the schedule at a place sells: a plan, with its own amounts. */
-function sold(story: Story, plan: number, place: number): Pick<Phase, 'plan' | 'deal'> {
+function sold(
+  story: Story,
+  { plan, place, start }: { readonly plan: number; readonly place: number; readonly start: number },
+): Pick<Phase, 'plan' | 'deal' | 'start' | 'enabled'> {
   const deal = story.deals[place] ?? NO_DEAL
   const { id, prices } = planAt(story, plan)
   const priced = prices.map(price => ({ ...price, amount: deal.amounts.get(price.id) ?? price.amount }))
-  return { plan: { id, prices: priced }, deal }
+  return { plan: { id, prices: priced }, deal, start, enabled: enabledFrom(deal, start) }
+}
+
+/** When a schedule that starts then has its ADDON enabled, as long as that is not changed. */
+export const enabledFrom = ({ enabled }: Deal, start: number): Enabled[] =>
+  enabled.map(({ from, until }) => ({ start: start + from, end: until === null ? null : start + until }))
+
+/** What is enabled ends then; otherwise it is enabled until then, and what was to come later does not. */
+function enabledAfter(enabled: readonly Enabled[], at: number, until: number | null): Enabled[] {
+  const begun = enabled.filter(({ start }) => start <= at)
+  const running = begun.find(({ end }) => end === null || at < end)
+  if (!running) return [...begun, { start: at, end: until }]
+  return begun.map(each => (each === running ? { ...each, end: until } : each))
 }
 
 function planAt({ plans }: Story, index: number): Plan {
@@ -248,6 +285,15 @@ function after(
       return { ...known, pauses: [...known.pauses, { start: action.start, end: action.end }] }
     case 'RESUME':
       return { ...known, pauses: known.pauses.flatMap(pause => resumedAt(pause, action.at)) }
+    case 'ADDON':
+      return {
+        ...known,
+        phases: known.phases.map(phase =>
+          phase.start <= action.at && (phase.end === null || action.at < phase.end)
+            ? { ...phase, enabled: enabledAfter(phase.enabled, action.at, action.until) }
+            : phase,
+        ),
+      }
     case 'SEAT':
       return { ...known, seats: [...known.seats, action.seat] }
   }

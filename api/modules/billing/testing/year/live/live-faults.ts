@@ -103,7 +103,10 @@ function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {
   for (const { cutoff, issued, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
     if (issued > until) continue
     const key = `${cutoff} ${issued} ${isFirst} ${onlyAheadUntil}`
-    documents.set(key, new Map([...(documents.get(key) ?? []), ...lines]))
+    const document = documents.get(key) ?? new Map<string, number>()
+    documents.set(key, document)
+    // What is of the whole of several subscriptions has one name.
+    for (const [line, value] of lines) document.set(line, (document.get(line) ?? 0) + value)
   }
   return [...documents.values()]
 }

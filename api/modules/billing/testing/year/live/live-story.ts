@@ -44,8 +44,9 @@ export function besideOf(story: Story): Story {
     id: named(id),
     prices: prices.map(price => ({ ...price, id: named(price.id) })),
   }))
-  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum }) => ({
+  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum, enabled }) => ({
     minimum,
+    enabled,
     discounts: discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
     amounts: new Map([...amounts].map(([id, amount]) => [named(id), amount])),
     included: included.map(each => ({
@@ -68,6 +69,8 @@ export function besideOf(story: Story): Story {
         return []
       case 'UNDO':
         return other.terms ? [{ ...action, at }] : []
+      case 'ADDON':
+        return [{ ...action, at, until: action.until === null ? null : later(action.until) }]
       case 'PAUSE':
         return [{ ...action, at, start: later(action.start), end: later(action.end) }]
       case 'PLAN':
@@ -113,10 +116,10 @@ function asLive(story: Story): Story {
   const plans = story.plans.map(({ id, prices }): Plan => {
     const place = Math.max(
       0,
-      prices.findIndex(({ kind }) => kind === 'SEATS'),
+      prices.findIndex(({ kind, addon }) => kind === 'SEATS' && !addon),
     )
     const kindAt = (index: number, kind: Kind): Kind =>
-      withSeats && index === place ? 'SEATS' : kind === 'SEATS' ? 'FEE' : kind
+      withSeats && index === place && !prices[index]?.addon ? 'SEATS' : kind === 'SEATS' ? 'FEE' : kind
     const followed = prices.map((price, index): Price => {
       const kind = kindAt(index, price.kind)
       const above = kind === 'USAGE' ? price.above : null
