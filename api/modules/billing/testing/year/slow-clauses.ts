@@ -5,7 +5,8 @@ import { laterBy } from './own-rules.ts'
 import { ratio, rounded, times } from './ratio.ts'
 import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
 import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
-import { type Coupon, categoryOf, type Phase } from './story.ts'
+import type { Coupon, Phase } from './story.ts'
+import { categoryOf } from './story-discounts.ts'
 
 type Counting = { readonly phase: Phase; readonly coupon: Coupon }
 type Reached = { readonly entry: Entry; readonly added: Part | null }

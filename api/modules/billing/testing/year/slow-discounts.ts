@@ -3,7 +3,8 @@ import { dayOf } from './calendar.ts'
 import { NOWHEN, type Span } from './closings.ts'
 import { divided, isAbove, min, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
 import { type Entry, type On, type Part, type Period, sumOf, type Taken } from './slow-books.ts'
-import { type Discount, discountsOf, type Phase, pricesOf } from './story.ts'
+import type { Discount, Phase } from './story.ts'
+import { discountsOf, pricesOf } from './story-discounts.ts'
 
 const NONE = ratio(0, 1)
 type Of = { readonly phase: Phase; readonly discount: Discount; readonly path: string }

@@ -2,7 +2,8 @@
 import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
 import type { BillingInputs, PricingInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { exampleInputs } from '../example-inputs.ts'
-import { type Coupon, categoryOf, type Known, type Phase, type Price, type Story } from './story.ts'
+import type { Coupon, Known, Phase, Price, Story } from './story.ts'
+import { categoryOf } from './story-discounts.ts'
 import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
 
 const PRODUCT = { tax_category: null, display_order: null }

@@ -2,16 +2,8 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { ConfigInput } from '../../terms/billing-inputs.ts'
-import {
-  type Coupon,
-  type Discount,
-  discountsOf,
-  type Phase,
-  type Plan,
-  type Price,
-  pricesOf,
-  type Scope,
-} from './story.ts'
+import type { Coupon, Discount, Phase, Plan, Price, Scope } from './story.ts'
+import { discountsOf, pricesOf } from './story-discounts.ts'
 
 const euro = (amount: number, places: number) => ({
   quantity: plain(decimal(`${amount}e-${places}`)),
