@@ -3,7 +3,7 @@ import { decimal, plain, sum } from '../../../../../shared/decimal.ts'
 import { billYear, type Closed } from './bill-year.ts'
 import { storyOf } from './random-story.ts'
 import { type Expected, expectedYear } from './slow-model.ts'
-import { knownAt, type Phase, type Story } from './story.ts'
+import { knownAt, type Phase, pricesIn, type Story } from './story.ts'
 import { linesOfYear } from './year-lines.ts'
 
 /** What differs between the two, in words; none when they agree. */
@@ -55,8 +55,7 @@ function sumsOf({ invoice: { columns, lines } }: Closed): string[] {
 const readable = (key: string): string =>
   key.replaceAll(/\d{13}/g, moment => new Date(Number(moment)).toISOString().slice(0, 16))
 
-const priceOf = ({ plans }: Story, key: string) =>
-  plans.flatMap(({ prices }) => prices).find(({ id }) => key.split(' ')[1] === id)
+const priceOf = (story: Story, key: string) => pricesIn(story).find(({ id }) => key.split(' ')[1] === id)
 
 /** Whether it is of a price whose amount is a part of a longer period's. */
 const isSpread = (story: Story, key: string): boolean => (priceOf(story, key)?.pricing ?? null) !== null

@@ -4,6 +4,7 @@ import type { Template } from './own-rules.ts'
 import { chance, hours, pick, type Random, randomOf, whole } from './random.ts'
 import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } from './random-actions.ts'
 import { withAddons } from './random-addons.ts'
+import { withCards } from './random-cards.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
 import { DAY, type Deal, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
@@ -35,10 +36,12 @@ export function storyOf(seed: number): Story {
   const [first, second] = [start, template ? start + (template.change - template.start) + 2 * DAY : start]
   const base = randomDeals(seed, { start, plans, template })
   const addons = withAddons(seed, { start, plans, deals: base, template })
+  const cards = withCards(seed, { start, plans: addons.plans })
   const back = randomReturns(randomOf(seed + 7_000_003), given, { ...frame, terms })
   const actions = [
     ...back,
     ...addons.actions,
+    ...cards.actions,
     ...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given),
     ...ends,
   ]
@@ -55,7 +58,7 @@ export function storyOf(seed: number): Story {
     trial,
     terms,
     template,
-    plans: addons.plans,
+    plans: cards.plans,
     deals: addons.deals.map(deal =>
       ordered.some(action => action.type === 'ACTIVATE' && action.realign) ? withoutOnce(deal) : deal,
     ),

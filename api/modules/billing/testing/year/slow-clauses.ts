@@ -5,7 +5,7 @@ import { laterBy } from './own-rules.ts'
 import { ratio, rounded, times } from './ratio.ts'
 import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
 import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
-import type { Coupon, Phase } from './story.ts'
+import { type Coupon, itemOf, type Phase } from './story.ts'
 import { categoryOf } from './story-discounts.ts'
 
 type Counting = { readonly phase: Phase; readonly coupon: Coupon }
@@ -37,7 +37,7 @@ export function applyClauses(given: readonly Entry[], on: On): void {
 
 /** A percentage is of each period, an amount of everything but late usage. */
 function redeemLimited({ phase, coupon }: Counting, entries: readonly Entry[], { lines }: On): void {
-  const own = entries.filter(entry => entry.phase.id === phase.id && entry.price.id === coupon.price)
+  const own = entries.filter(entry => entry.phase.id === phase.id && itemOf(entry.price) === coupon.price)
   const inTime = own.filter(({ before }) => before === null).flatMap(({ parts }) => parts)
   const groups = coupon.percentage === null ? [inTime] : own.map(({ parts }) => parts)
   for (const parts of groups) redeem(coupon, phase, { parts, lines })

@@ -13,6 +13,7 @@ import {
   type Period,
   type Taken,
 } from './slow-books.ts'
+import { during, earliest, takenOverAt, versionTime } from './slow-cards.ts'
 import { applyClauses } from './slow-clauses.ts'
 import { leftOut, paysFor, timesBeside } from './slow-parts.ts'
 import { usagePrice, worth } from './slow-prices.ts'
@@ -66,7 +67,9 @@ class Invoice {
     const late = this.lateUsage()
     for (const phase of closing.known.phases) {
       for (const price of phase.plan.prices) {
-        for (const time of price.addon ? phase.enabled : [phase]) this.charge(phase, price, time)
+        const version = versionTime(phase, price, this.story)
+        for (const time of price.addon ? phase.enabled : [phase])
+          if (version !== null) this.charge(phase, price, during(time, version))
       }
     }
     const charged = [...this.entries]
@@ -276,24 +279,31 @@ class Invoice {
   /** What was charged for the days left when a phase, or the subscription, ends with a refund. */
   private refunds(): void {
     const { known, from, cutoff } = this.closing
-    if (from === null) return
     for (const phase of known.phases) {
-      const ended = phase.refund ? phase.end : null
-      const cancelled =
-        known.cancel?.refund && (phase.end === null || known.cancel.at < phase.end) ? known.cancel.at : null
-      const moment = cancelled ?? ended
-      if (moment === null || moment <= from || moment > cutoff) continue
-      for (const { phase: id, price, span, paidDays, cents: paid, off } of this.books.ahead) {
-        if (id !== phase.id || moment >= span.end || paidDays.length === 0) continue
-        const start = Math.max(moment, span.start)
-        const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
-        const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
-        this.lines.add('REFUND', `${price.id} ${id}`, { start, end: span.end }, -back)
-        for (const { taken, cents: part } of off) {
-          const before = this.givenBack.get(taken) ?? ratio(0, 1)
-          this.givenBack.set(taken, plus(before, ratio(part * left, paidDays.length)))
-        }
+      for (const charged of this.books.ahead) {
+        if (charged.phase !== phase.id || charged.paidDays.length === 0) continue
+        const moment = this.refundedFrom(phase, charged.price)
+        if (from !== null && moment !== null && moment > from && moment <= cutoff && moment < charged.span.end)
+          this.refund(charged, Math.max(moment, charged.span.start))
       }
+    }
+  }
+
+  /** From when on it is: another version of a rate card that takes over charges its own price for the days left. */
+  private refundedFrom(phase: Phase, price: Price): number | null {
+    const { cancel } = this.closing.known
+    const isCancelled = cancel?.refund === true && (phase.end === null || cancel.at < phase.end)
+    const ended = isCancelled ? cancel.at : phase.refund ? phase.end : null
+    return earliest(ended, takenOverAt(phase, price, this.story))
+  }
+
+  private refund({ phase, price, span, paidDays, cents: paid, off }: Books['ahead'][number], start: number): void {
+    const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
+    const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
+    this.lines.add('REFUND', `${price.id} ${phase}`, { start, end: span.end }, -back)
+    for (const { taken, cents: part } of off) {
+      const before = this.givenBack.get(taken) ?? ratio(0, 1)
+      this.givenBack.set(taken, plus(before, ratio(part * left, paidDays.length)))
     }
   }
 }

@@ -1,8 +1,9 @@
 // What billing is given of a story: what is known at a moment, as it would be read from the database.
+import { versionsDuring } from '../../../catalog/pricing-plans/rate-card.ts'
 import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
 import type { BillingInputs, PricingInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { exampleInputs } from '../example-inputs.ts'
-import type { Coupon, Known, Phase, Price, Story } from './story.ts'
+import { type Coupon, itemOf, type Known, type Phase, type Price, type Story } from './story.ts'
 import { categoryOf } from './story-discounts.ts'
 import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
 
@@ -53,6 +54,7 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
         ),
         addon: true as const,
       },
+      ...(plan.card ?? []).map(({ prices: own }, index) => pricingOf(versionNamed(plan.id, index + 1), own)),
     ]),
     product_items,
     products: prices.map(({ id }) => ({
@@ -81,10 +83,25 @@ const pricingOf = (plan: string, prices: readonly Price[], more = ''): PricingIn
   display_order: null,
   items: prices.map(price => ({
     id: `priced ${price.id}`,
-    product_item_ids: [`item ${price.id}`],
+    product_item_ids: [`item ${itemOf(price)}`],
     configs: [configOf(price)],
   })),
 })
+
+const versionNamed = (plan: string, version: number): string => (version === 0 ? plan : `${plan}v${version}`)
+const LONG_AGO = '2000-01-01T00:00:00Z'
+
+/** The versions of a rate card that are in force during a schedule. */
+function rateCardOf({ plan: { id, card }, start, end }: Phase): Pick<ScheduleInput, 'rate_card'> {
+  if (!card) return {}
+  const starts = [LONG_AGO, ...card.map(version => timeText(version.start))]
+  const versions = starts.map((start_at, version) => ({
+    pricing_plan_version_id: versionNamed(id, version),
+    start_at,
+  }))
+  const time = { start_at: timeText(start), end_at: end === null ? null : timeText(end) }
+  return { rate_card: versionsDuring(versions, time) }
+}
 
 const scheduleOf = (phase: Phase): ScheduleInput => ({
   id: phase.id,
@@ -94,6 +111,7 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   end_at: phase.end === null ? null : timeText(phase.end),
   pricing_currency: 'EUR',
   billing_period: null,
+  ...rateCardOf(phase),
   ...termsOf(phase, {
     pricing: (plan, addon) => `pricing ${plan}${addon ? ' addon' : ''}`,
     item: price => `priced ${price}`,

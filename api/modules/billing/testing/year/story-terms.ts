@@ -2,7 +2,7 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { ConfigInput } from '../../terms/billing-inputs.ts'
-import type { Coupon, Discount, Phase, Plan, Price, Scope } from './story.ts'
+import { type Coupon, type Discount, itemOf, type Phase, type Plan, type Price, type Scope } from './story.ts'
 import { discountsOf, pricesOf } from './story-discounts.ts'
 
 const euro = (amount: number, places: number) => ({
@@ -155,7 +155,8 @@ function idsOn(discount: Discount, plan: Plan, ids: PriceIds): string[] {
     product_categories: ids.category,
     totals: () => '',
   }[discount.level]
-  return [...new Set(pricesOf(discount, plan).map(({ id }) => idOf(id)))]
+  const isOfOne = discount.level === 'pricing_item_configs' || discount.level === 'pricing_items'
+  return [...new Set(pricesOf(discount, plan).map(price => idOf(isOfOne ? price.id : itemOf(price))))]
 }
 
 /** The minimums of a plan's prices, by what they are of. */

@@ -23,6 +23,9 @@ export type Price = {
   readonly discount: number | null
   /** Whether it is sold only while the schedule has the ADDON of its plan enabled. */
   readonly addon?: true
+  /** Of a later version of a rate card: which one, from 1 on, and the price of the first version whose item it has. */
+  readonly version?: number
+  readonly sells?: string
 }
 /** What a schedule includes of the usage of a price for some time. */
 export type Included = {
@@ -86,7 +89,10 @@ export const NO_DEAL: Deal = {
   minimum: null,
   enabled: [],
 }
-export type Plan = { readonly id: string; readonly prices: readonly Price[] }
+/** A later version of a rate card. */
+export type CardVersion = { readonly madeAt: number; readonly start: number; readonly prices: readonly Price[] }
+/** `card`: of a rate card, its later versions in the order of their starts. */
+export type Plan = { readonly id: string; readonly prices: readonly Price[]; readonly card?: readonly CardVersion[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
   | {
@@ -110,6 +116,8 @@ export type Action = { readonly at: number } & (
   | { readonly type: 'SEAT'; readonly seat: Seat }
   /** The ADDON is enabled from now on, or if it is enabled, ends then; `until`: null for no end. */
   | { readonly type: 'ADDON'; readonly until: number | null }
+  /** A version of a rate card is made. */
+  | { readonly type: 'CARD' }
 )
 type Versions = readonly { readonly arrives: number; readonly quantity: number | null }[]
 /** Usage at a time; each version replaces the one before from the moment it arrives, null deletes it. */
@@ -161,19 +169,34 @@ export type Known = {
   readonly seats: readonly Seat[]
 }
 
+/** All prices of a story. */
+export const pricesIn = ({ plans }: Pick<Story, 'plans'>): Price[] =>
+  plans.flatMap(({ prices, card = [] }) => [...prices, ...card.flatMap(version => version.prices)])
+
+/** The item that a price has, named like the first price of it. */
+export const itemOf = ({ id, sells }: Price): string => sells ?? id
+
 export const DAY = 86_400_000
 export const YEAR_DAYS = 400
 
 /** The facts up to and including this moment, by rules of the story's own or by those of the product. */
 export function knownAt(story: Story, moment: number, rules: Rules = OWN_RULES): Known {
-  return story.actions
+  const known = story.actions
     .filter(({ at }) => at <= moment)
-    .reduce<Known>((known, action) => after(story, known, { action, rules }), {
+    .reduce<Known>((before, action) => after(story, before, { action, rules }), {
       phases: firstPhases(story, rules),
       cancel: null,
       pauses: [],
       seats: [],
     })
+  return { ...known, phases: known.phases.map(phase => ({ ...phase, plan: planKnown(phase.plan, moment) })) }
+}
+
+/** A plan with the versions that are made by then, and their prices. */
+function planKnown(plan: Plan, moment: number): Plan {
+  if (!plan.card) return plan
+  const card = plan.card.filter(({ madeAt }) => madeAt <= moment)
+  return { ...plan, card, prices: [...plan.prices, ...card.flatMap(({ prices }) => prices)] }
 }
 
 function firstPhases(story: Story, rules: Rules): Phase[] {
@@ -209,9 +232,9 @@ function sold(
   { plan, place, start }: { readonly plan: number; readonly place: number; readonly start: number },
 ): Pick<Phase, 'plan' | 'deal' | 'start' | 'enabled'> {
   const deal = story.deals[place] ?? NO_DEAL
-  const { id, prices } = planAt(story, plan)
+  const { id, prices, card } = planAt(story, plan)
   const priced = prices.map(price => ({ ...price, amount: deal.amounts.get(price.id) ?? price.amount }))
-  return { plan: { id, prices: priced }, deal, start, enabled: enabledFrom(deal, start) }
+  return { plan: { id, prices: priced, ...(card ? { card } : {}) }, deal, start, enabled: enabledFrom(deal, start) }
 }
 
 /** When a schedule that starts then has its ADDON enabled, as long as that is not changed. */
@@ -272,6 +295,8 @@ function after(
             : phase,
         ),
       }
+    case 'CARD':
+      return known
     case 'SEAT':
       return { ...known, seats: [...known.seats, action.seat] }
   }

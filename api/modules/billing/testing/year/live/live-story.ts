@@ -113,6 +113,7 @@ function accepted(actions: readonly Action[]): readonly Action[] {
 
 function asLive(story: Story): Story {
   const withSeats = story.actions.some(({ type }) => type === 'SEAT')
+  // Rate cards are for the simulation in pure code.
   const plans = story.plans.map(({ id, prices }): Plan => {
     const place = Math.max(
       0,
