@@ -4,7 +4,7 @@ import type { Template } from './own-rules.ts'
 import { chance, hours, pick, type Random, randomOf, whole } from './random.ts'
 import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } from './random-actions.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
-import { DAY, type Deal, type Story, type Usage, YEAR_DAYS } from './story.ts'
+import { DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
 // Clocks change at midnight in Cairo and Santiago, and by half an hour on Lord Howe Island.
 const ZONES = [
@@ -52,22 +52,11 @@ export function storyOf(seed: number): Story {
     terms,
     template,
     plans,
-    deals: randomDeals(seed, { start, plans, template }).map(deal =>
-      ordered.some(action => action.type === 'ACTIVATE' && action.realign) ? withoutOnce(deal) : deal,
-    ),
+    deals: randomDeals(seed, { start, plans, template }),
     actions: ordered,
     usage: withReturns(randomOf(seed + 9_000_041), randomUsage(random, { start, actions: ordered })),
   }
 }
-
-/**
- * The rules leave open which invoice uses up a coupon for one, of a schedule of no seats that begins with a period and is activated late:
- * whether the invoice before charged ahead of it is not known.
- */
-const withoutOnce = (deal: Deal): Deal => ({
-  ...deal,
-  coupons: deal.coupons.map(coupon => (coupon.lasts === 'ONE_TIME' ? { ...coupon, lasts: 'FOREVER' } : coupon)),
-})
 
 /** Two schedules one after the other, in another time of the year. */
 function randomTemplate(random: Random, start: number): Template | null {

@@ -4,7 +4,7 @@ import { type Closing, FAR, type Span, spansOf } from './closings.ts'
 import { laterBy } from './own-rules.ts'
 import { ratio, rounded } from './ratio.ts'
 import { type Books, chargedDays, type Entry, type Lines, type Part } from './slow-books.ts'
-import type { Coupon, Phase, Story } from './story.ts'
+import type { Coupon, Phase, Price, Story } from './story.ts'
 
 type On = {
   readonly story: Story
@@ -75,8 +75,8 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = `${coupon.id} ${phase.id}`
-    // No seats are no charge yet where their schedule begins after the invoice, on the same day.
-    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && phase.start > cutoff))
+    // No seats are no charge, but their minimum is one.
+    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && !hasMinimum(each.price)))
     if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
@@ -121,12 +121,14 @@ function take(parts: readonly Part[], amount: number, [over, under]: readonly [n
     part.cents -= down + Math.floor(left / parts.length) + (place < left % parts.length ? 1 : 0)
 }
 
+const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined
+
 /**
  * What is missing of the minimum of a period, after what earlier invoices charged of it: of the days that are left, as what was paid for
  * days that are gone is not given back.
  */
 function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
-  if (price.minimum === null && !price.second) return null
+  if (!hasMinimum(price)) return null
   const of = `${price.id} ${phase.id}`
   const key = `${of} ${period.start}`
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }

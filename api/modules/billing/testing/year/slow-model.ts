@@ -119,14 +119,16 @@ class Invoice {
     const parts: { span: Span; cents: number }[] = []
     let soFar = ratio(0, 1)
     let billed = 0
+    let isEmpty = true
     for (const { span, seats } of price.kind === 'SEATS' ? this.stretches(period) : [{ span: period, seats: 1 }]) {
       const days = this.days(span).length
       if (price.kind === 'SEATS' && days === 0) continue
       soFar = plus(soFar, worth(price, { seats, days, period }, this.story.billing))
       parts.push({ span, cents: rounded(soFar) - billed })
       billed = rounded(soFar)
+      isEmpty &&= seats === 0
     }
-    this.entry(phase, price, period, parts)
+    this.entry(phase, price, period, parts, { isEmpty, isAgain: false })
   }
 
   private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {
