@@ -8,6 +8,7 @@ import { probePostgres } from '../../shared/database/connection/probe.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createUnlessHung } from '../../shared/process/unless-hung.ts'
 import type { Job, JobClass, JobRun } from './define-job.ts'
+import { type LivingWorkers, watchWorkers } from './living-workers.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { QueuePool } from './queue-pool.ts'
 
@@ -41,18 +42,30 @@ export async function startJobs<D extends RunnerDeps>(
   for (const { name } of jobs)
     for (const outcome of ['done', 'failed']) deps.metrics.jobs.inc({ job: name, outcome }, 0)
   const classes = [...new Set(jobs.map(job => job.class))]
+  const living = watchWorkers(databaseUrl, deps.logger)
   const runners = await Promise.all(
     classes.map(of => {
       const own = jobs.filter(job => job.class === of)
       const taskList = tasksOf(own, deps, { workerId, stop: stop.signal })
-      return keepRunning({ databaseUrl, jobs: own, taskList, concurrency: CONCURRENCY[of], logger: deps.logger })
+      return keepRunning({
+        databaseUrl,
+        jobs: own,
+        taskList,
+        concurrency: CONCURRENCY[of],
+        logger: deps.logger,
+        living,
+      })
     }),
-  )
+  ).catch(async error => {
+    await living.close()
+    throw error
+  })
   return {
     fault: () => runners.map(runner => runner.fault()).find(fault => fault !== null) ?? null,
     close: async () => {
       stop.abort(new Error('the worker stops'))
       await Promise.all(runners.map(runner => runner.close()))
+      await living.close()
     },
   }
 }
@@ -94,6 +107,7 @@ type Running = {
   readonly taskList: TaskList
   readonly concurrency: number
   readonly logger: Logger
+  readonly living: LivingWorkers
 }
 
 /** A runner that is started again when it ends by itself, as it does when PostgreSQL dies while the end of a job is recorded. */
@@ -148,7 +162,7 @@ type Queue = {
 
 /** `onFailed` is called as soon as the end of a job could not be recorded, which others at work may outlast by minutes. */
 async function startRunner(
-  { databaseUrl, jobs, taskList, concurrency, logger }: Running,
+  { databaseUrl, jobs, taskList, concurrency, logger, living }: Running,
   onFailed: (error: unknown) => void,
 ): Promise<Queue> {
   const { Client, cutAll, closeAll } = closableClients()
@@ -162,9 +176,18 @@ async function startRunner(
   pool.on('error', onLost)
   pool.on('connect', client => client.on('error', onLost))
   const guard = createUnlessHung('PostgreSQL', signal => probePostgres(databaseUrl, signal))
-  const close = () => closeAll(pool.end())
-  let runner: Runner | null = null
   const events: WorkerEvents = new EventEmitter()
+  // The library locks jobs in the name of the pool of its workers.
+  const names = new Set<string>()
+  events.on('pool:create', ({ workerPool: { id } }) => {
+    names.add(id)
+    living.add(id)
+  })
+  const close = async () => {
+    await closeAll(pool.end())
+    for (const name of names) living.remove(name)
+  }
+  let runner: Runner | null = null
   let isFailed = false
   events.once('pool:fatalError', ({ error }) => {
     isFailed = true

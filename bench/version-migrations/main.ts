@@ -1,5 +1,6 @@
 // node dist/bench/version-migrations/main.js [subscriptions] [customers]: what it costs to preview and to carry out the move of so many
 // subscriptions to another plan version, through the worker as it ships. They are spread over so many customers; one for each if absent.
+// Meanwhile one that is being tried or moved is patched again and again: how long that waits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Call, caller, copyCustomers, makeTemplate } from '../billing-run/platform.ts'
@@ -11,6 +12,7 @@ import { startApi, startWorker } from '../product.ts'
 import { type Setup, setUp } from '../setup.ts'
 
 const POLL_MS = 500
+const PAUSE_MS = 50
 const TIMEOUT_MS = 3_600_000
 
 const [subscriptions = 2_000, customers = subscriptions] = process.argv.slice(2).map(Number)
@@ -78,10 +80,11 @@ async function measured(
   await database.connect()
   const isCounted = await resetStatements(database)
   const count = countTrees(pids)
+  const waits: number[] = []
   const startedAt = performance.now()
   const { id } = await begin()
   for (;;) {
-    await sleep(POLL_MS)
+    await patchBeside(database, call, { id, waits, until: performance.now() + POLL_MS })
     const found = await call('GET', `pricing-plan-version-migrations/${id}`)
     if (found['status'] === wanted) {
       const costs = Object.entries(count(subscriptions)).map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
@@ -90,6 +93,7 @@ async function measured(
       console.log(
         `${what} of ${subscriptions} subscriptions of ${customers} customers: ${seconds} s, milliseconds of processor time for each: ${costs.join(', ')}; ${JSON.stringify(counts)}`,
       )
+      console.log(`${waits.length} patches beside it: ${waitsOf(waits)}`)
       if (isCounted) await printStatements(database, subscriptions)
       await database.end()
       return found
@@ -97,4 +101,31 @@ async function measured(
     if (found['status'] === 'ERROR' || performance.now() - startedAt > TIMEOUT_MS)
       throw new Error(`the ${what} is ${String(found['status'])}: ${String(found['message'])}`)
   }
+}
+
+type Beside = { readonly id: string; readonly waits: number[]; readonly until: number }
+
+/** Patches subscriptions that are previewed or moved just now, and notes how long each took. */
+async function patchBeside(database: pg.Client, call: Call, { id, waits, until }: Beside): Promise<void> {
+  while (performance.now() < until) {
+    const { rows } = await database.query<{ subscription: string }>(
+      `select m.pricing_plan_subscription_id as subscription from migrated_subscriptions m
+       join pricing_plan_version_migrations v on v.id = m.migration_id
+       where m.migration_id = $1 and m.status = case v.status when 'SCHEDULED' then 'SCHEDULED' else 'PREVIEWED' end
+       order by m.id limit 1`,
+      [id],
+    )
+    const startedAt = performance.now()
+    if (rows[0]) {
+      await call('PATCH', `pricing-plan-subscriptions/${rows[0].subscription}`, { description: `at ${startedAt}` })
+      waits.push(performance.now() - startedAt)
+    }
+    await sleep(PAUSE_MS)
+  }
+}
+
+function waitsOf(waits: readonly number[]): string {
+  const sorted = waits.toSorted((a, b) => a - b)
+  const at = (share: number) => `${(sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(0)} ms`
+  return `half took ${at(0.5)}, one in ten ${at(0.9)}, the slowest ${at(1)}`
 }

@@ -16,12 +16,11 @@ import { engineOf } from '../invoices/tax/answers/with-answers.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
 import { expireGrants } from '../wallets/expiry/expire-grants.ts'
 import { topUpWallets } from '../wallets/top-ups/top-up.ts'
+import { ClockLease, leaseFrom } from './clock-lease.ts'
 import { queryForClock } from './query-for-clock.ts'
 
 /** A call is answered within 25 s, and one run may wait 15 s for usage. */
 const BUDGET_MS = 8_000
-/** Real time after which an advance that stores nothing has stopped. */
-const LEASE_MS = 60_000
 const DAY_MS = 86_400_000
 /** At most so far at once, so that an answer comes in minutes. */
 const ADVANCE_MAX_MS = 2 * 366 * DAY_MS
@@ -43,20 +42,35 @@ export type Advanced = {
   readonly complete: boolean
 }
 
-type Of = { readonly tenant: Tenant; readonly actor: Actor; readonly clockId: string }
+type Call = { readonly tenant: Tenant; readonly actor: Actor; readonly clockId: string }
+type Of = Call & { readonly lease: ClockLease }
 
 /**
  * Moves the clock to `to`, or as far as one call has time for; the next call continues. A subscription that cannot be billed is among the failures and holds up no other. Throws INVALID_FIELD for a
  * time that lies behind or too far ahead, INVALID_OPERATION while another advance is under way.
  */
-export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promise<Advanced> {
+export async function advanceClock(deps: BillingDeps, call: Call, to: string): Promise<Advanced> {
   const target = at(to)
-  let time = at(await inTenant(deps.database, of.tenant, of.actor, uow => begin(uow, of.clockId, target)))
+  const begun = await inTenant(deps.database, call.tenant, call.actor, uow => begin(uow, call.clockId, target))
+  const lease = new ClockLease(deps.database, call, begun.until)
+  try {
+    return await advance(deps, { ...call, lease }, { from: at(begun.time), target })
+  } catch (error) {
+    // The next call need not wait; where it cannot be stored either, it waits for the end of the lease.
+    await lease.end(null).catch(() => undefined)
+    throw error
+  }
+}
+
+type Way = { readonly from: Instant; readonly target: Instant }
+
+async function advance(deps: BillingDeps, of: Of, { from, target }: Way): Promise<Advanced> {
+  let time = from
   const state: State = { runs: 0, failures: new Map(), tries: new Map(), notBefore: new Map() }
   const started = performance.now()
   const isOver = (): boolean => performance.now() - started > BUDGET_MS
   const stop = async (): Promise<Advanced> => {
-    await stand(deps, of, time, null)
+    await of.lease.end(time)
     return { billing_runs: state.runs, failures: [...state.failures.values()], complete: false }
   }
   let isCurrent = false
@@ -69,14 +83,14 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
       if (isOver()) return await stop()
       isCurrent = true
       time = target
-      await stand(deps, of, time, LEASE_MS)
+      await of.lease.stand(time)
       await billAll(deps, of, { time, state })
       if ((await queryForClock(engineOf(deps), of.tenant, of.clockId)) > 0) await billAll(deps, of, { time, state })
       continue
     }
     if (isOver()) return await stop()
     time = instantOf(Math.max(time, first.at))
-    await stand(deps, of, time, LEASE_MS)
+    await of.lease.stand(time)
     await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
     // What waits for an answer is run again a minute of the clock later.
@@ -88,7 +102,7 @@ export async function advanceClock(deps: BillingDeps, of: Of, to: string): Promi
     await expireGrants(deps.database, of.tenant, of.clockId)
     await topUpWallets(engineOf(deps), of.tenant, of.clockId)
   })
-  await stand(deps, of, target, null)
+  await of.lease.end(target)
   return { billing_runs: state.runs, failures: [...state.failures.values()], complete: true }
 }
 
@@ -100,7 +114,7 @@ type State = {
   readonly notBefore: Map<string, Instant>
 }
 
-async function begin(uow: Uow, clockId: string, target: Instant): Promise<string> {
+async function begin(uow: Uow, clockId: string, target: Instant): Promise<{ time: string; until: string }> {
   const clock = await getClock(uow, clockId, { lock: true })
   const refuse = (message: string) => {
     throw new AppError('INVALID_FIELD', message, { field: 'frozen_time' })
@@ -112,23 +126,10 @@ async function begin(uow: Uow, clockId: string, target: Instant): Promise<string
   }
   if (target < at(clock.frozen_time)) refuse(`The clock stands at ${clock.frozen_time} and only moves on.`)
   if (target - at(clock.frozen_time) > ADVANCE_MAX_MS) refuse('One advance goes two years at most; send more than one.')
-  await moveClock(uow, clockId, { advancing_until: formatInstant(instantOf(uow.now + LEASE_MS)) })
-  return clock.frozen_time
+  const until = leaseFrom(uow.now)
+  await moveClock(uow, clockId, { advancing_until: until }, clock.advancing_until)
+  return { time: clock.frozen_time, until }
 }
-
-/** Stores where the clock stands. */
-const stand = (
-  deps: BillingDeps,
-  { tenant, actor, clockId }: Of,
-  time: Instant,
-  leaseMs: number | null,
-): Promise<void> =>
-  inTenant(deps.database, tenant, actor, uow =>
-    moveClock(uow, clockId, {
-      frozen_time: formatInstant(time),
-      advancing_until: leaseMs === null ? null : formatInstant(instantOf(uow.now + leaseMs)),
-    }),
-  )
 
 /**
  * Bills everything once more where the clock comes to stand: a change is followed by a job of the worker, which may not have come to it
@@ -152,8 +153,6 @@ async function billAll(
   const ids = rows.map(({ id }) => id)
   for (let from = 0; from < ids.length; from += GROUP_MAX) {
     const group = ids.slice(from, from + GROUP_MAX)
-    // Each group has a lease of its own.
-    if (from > 0) await stand(deps, of, time, LEASE_MS)
     const outcomes = await atTestTime(time, deps.database.clock, () => runGroup(deps, tenant, group))
     for (const id of group) {
       const outcome = outcomes.get(id)

@@ -349,6 +349,50 @@ describe('refusals', () => {
     expect((await advance(clock, '2025-05-01T12:00:00Z')).status).toBe(200)
     expect((await invoicesOf(billed)).filter(({ status }) => status === 'FINAL')).toHaveLength(5)
   })
+
+  test('an advance has the clock for seconds at a time, renews that while it works, and stops where another has it', async () => {
+    const { clock } = await living()
+    const atFirst = api.clock.now()
+    let goOn = (): void => undefined
+    const isHeld = new Promise<void>(resolve => {
+      settle = async () => {
+        resolve()
+        await new Promise<void>(on => {
+          goOn = on
+        })
+        return true
+      }
+    })
+    try {
+      const cutOff = tenant.call('POST', `${CLOCKS}/${clock}/advance`, { frozen_time: '2025-03-01T12:00:00Z' })
+      await isHeld
+      const until = async () =>
+        Date.parse(
+          (await api.sql('select advancing_until from test_clocks where id = $1', [clock]))[0]?.['advancing_until'],
+        )
+      // One that is killed leaves it behind for so long.
+      expect((await until()) - atFirst).toBe(12_000)
+      api.clock.set(atFirst + 11_000)
+      await expect.poll(async () => (await until()) - atFirst).toBe(23_000)
+      expect(refusal(await advance(clock, '2025-03-01T12:00:00Z')).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+      // As if it had been held up, and another call had begun meanwhile and come further.
+      await api.sql(
+        `update test_clocks set advancing_until = advancing_until + interval '1 minute', frozen_time = '2025-05-01T00:00:00Z' where id = $1`,
+        [clock],
+      )
+      settle = async () => true
+      goOn()
+      expect(refusal(await cutOff).slice(0, 2)).toEqual([400, 'INVALID_OPERATION'])
+      expect(await succeed(tenant, 'GET', `${CLOCKS}/${clock}`)).toMatchObject({
+        status: 'ADVANCING',
+        frozen_time: '2025-05-01T00:00:00Z',
+      })
+    } finally {
+      settle = async () => true
+      goOn()
+      api.clock.set(atFirst)
+    }
+  })
 })
 
 describe('a customer and the one that gets its invoices', () => {

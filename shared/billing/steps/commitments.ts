@@ -137,6 +137,13 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
 const keyOfMinimum = (all: Commitments, { service: { start } }: LinePeriod): string =>
   ['COMMITMENT', all.map(({ id }) => id).join(' '), start].join(' ')
 
+/** When the period starts whose minimum a line with this key reached, where the minimum is of this clause; null for any other key. */
+export function startOfMinimum(key: string, clauseId: string): number | null {
+  if (!key.startsWith('COMMITMENT ') || !key.includes(` ${clauseId} `)) return null
+  // After the ids: the start, the end and the tax category.
+  return Number(key.split(' ').at(-3))
+}
+
 /**
  * Adds the lines that raise what was charged to what is committed. What earlier invoices added for the period and later
  * charges have made unnecessary is given back.

@@ -4,7 +4,15 @@ import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { ConfigInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { amountOff, coupon, discounts, START } from '../testing/example-coupons.ts'
-import { type ExampleItem, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import {
+  type ExampleItem,
+  eur,
+  exampleInputs,
+  exampleInvoice,
+  exampleInvoices,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
 
 const CHANGE = '2026-01-11T00:00:00Z'
 const NO_SEATS: ExampleItem = {
@@ -44,6 +52,55 @@ describe('the rest of a billing period', () => {
     const made = exampleInvoices(inputsOf([NO_SEATS], { commitment, coupons }), 4)
     expect(discounts(made).filter(each => each.length > 0)).toEqual([['-52.00']])
   })
+})
+
+describe('a schedule that starts with a billing period and was activated after the invoice of that day', () => {
+  const NEXT = '2026-02-01T00:00:00Z'
+  const minimum = { commitment: { pricings: [{ ids: ['pricing'], amount: eur('310') }] } }
+  const once = coupon({ duration: { type: 'ONE_TIME' } })
+  /** The invoices of March, April and May. Those before did not know the second schedule. */
+  const invoicesOf = (item: ExampleItem, later: Partial<ScheduleInput>) => {
+    const known = exampleInputs({ start: START, items: [item], schedules: [{ end_at: NEXT }] })
+    const billed = new Set(exampleInvoices(known, 2).flatMap(({ advanceCharges }) => advanceCharges))
+    const inputs = exampleInputs({
+      start: START,
+      items: [item],
+      schedules: [{ end_at: NEXT }, { start_at: NEXT, ...later }],
+      inputs: { resumed_at: [NEXT] },
+    })
+    return [...invoiceWindows(inputs)].slice(2, 5).map(window => {
+      const invoice = exampleInvoice(inputs, window, { usage: '0', billed: new Set(billed) })
+      for (const key of invoice.advanceCharges) billed.add(key)
+      return invoice
+    })
+  }
+
+  test.each<[title: string, item: ExampleItem, later: Partial<ScheduleInput>, expected: string[][]]>([
+    ['no seats but a minimum', NO_SEATS, minimum, [['-62.00'], [], []]],
+    [
+      'a year of no seats but a minimum',
+      { ...NO_SEATS, config: { ...NO_SEATS.config, billing_period: { type: 'YEAR', value: 1 } } },
+      minimum,
+      [['-28.37'], [], []],
+    ],
+    ['a fee ahead', AHEAD, {}, [['-62.00'], [], []]],
+    ['no seats and no minimum', NO_SEATS, {}, [[], [], []]],
+    [
+      'no seats for two months, and then some',
+      NO_SEATS,
+      {
+        seats_values: [
+          { pricing_item_config_id: 'config0', number: '3', start_at: '2026-04-01T00:00:00Z', end_at: null },
+        ],
+      },
+      [[], ['-3.00'], []],
+    ],
+  ])(
+    'has the coupon for one invoice on the first that charges something for it: %s',
+    (_title, item, later, expected) => {
+      expect(discounts(invoicesOf(item, { ...later, coupons: [once] }))).toEqual(expected)
+    },
+  )
 })
 
 type Terms = Partial<ScheduleInput>

@@ -57,16 +57,20 @@ export const scheduleOfClause = (clauseId: string): string => clauseId.slice(0, 
 export const pathOfClause = (clauseId: string): string => clauseId.slice(clauseId.indexOf(' ') + 1)
 
 /** The members that all clauses have. */
-function clauseOf(schedule: ScheduleInput, { path, level, ids, value }: ClauseEntry) {
-  const { start_at, end_at } = value
-  const during =
-    start_at || end_at ? { start: at(start_at ?? schedule.start_at), end: end_at ? at(end_at) : null } : null
+function clauseOf(schedule: ScheduleInput, entry: ClauseEntry) {
+  const { path, level, ids } = entry
   return {
     id: idOfClause(schedule.id, path),
     scheduleId: schedule.id,
-    during,
+    during: spanOfClause(schedule, entry),
     of: level === null ? null : { level, ids },
   }
+}
+
+/** When a clause applies; null where it says no times of its own. */
+export function spanOfClause(schedule: Pick<ScheduleInput, 'start_at'>, { value }: ClauseEntry): Span | null {
+  const { start_at, end_at } = value
+  return start_at || end_at ? { start: at(start_at ?? schedule.start_at), end: end_at ? at(end_at) : null } : null
 }
 
 const markupOf = (schedule: ScheduleInput, entry: ClauseEntry, exchangeOf: ExchangeOf): Markup => ({
@@ -126,7 +130,11 @@ function withinOf({ start_at, end_at }: ScheduleInput, during: Span | null): Spa
   }
 }
 
-function isOf({ level, ids }: ClauseEntry, { pricing, item, config }: PriceTerm): boolean {
+/** Whether a clause names this price. */
+export function isOf(
+  { level, ids }: ClauseEntry,
+  { pricing, item, config }: Pick<PriceTerm, 'pricing' | 'item' | 'config'>,
+): boolean {
   if (level === null) return true
   return ids.includes(level === 'CONFIG' ? config.id : level === 'ITEM' ? item.id : pricing.id)
 }

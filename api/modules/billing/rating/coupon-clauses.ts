@@ -13,10 +13,10 @@ import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import { seatsByDefault } from '../terms/term-seats.ts'
 import { type InvoiceWindow, invoiceWindows, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { moneyOf } from './clauses-of.ts'
 import type { ExchangeOf } from './exchange.ts'
+import { isOfNoSeats, reachesMinimum } from './no-seats.ts'
 
 /** One invoice of the subscription, with the keys of what others charge ahead, and whether it charges something ahead itself. */
 export type OfInvoice = {
@@ -121,30 +121,16 @@ function isFirst(
     const isOwn = window.cutoffAt === cutoffAt
     const isBilled = (charge: Charge): boolean =>
       elsewhere.has(charge.key) && !(window.cutoffAt <= charge.service.start && hadBegun(elsewhere, charge.key))
-    const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(
-      charge => isChargedBy(charge, window) && (isOwn || !charge.inAdvance || isOfNoSeats(charge) || isBilled(charge)),
+    const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(charge =>
+      isOfNoSeats(charge)
+        ? reachesMinimum(charge, { window, terms, elsewhere, isOwn })
+        : isOwn || !charge.inAdvance || isBilled(charge),
     )
     if (window.cutoffAt >= from && charges.some(isOf)) return isOwn
     for (const { key, inAdvance } of charges) if (inAdvance) ahead.add(key)
   }
   return false
 }
-
-/**
- * Whether a charge on this invoice is not one of another invoice too. A price of no seats makes no line, so no key tells which invoice
- * charged it, and it is on each invoice of its period. It counts on the one at whose cutoff its period starts, or on the first after its
- * schedule started.
- */
-function isChargedBy(charge: Charge, { cutoffAt, arrears }: InvoiceWindow): boolean {
-  if (!(charge.inAdvance && isOfNoSeats(charge))) return true
-  const scheduleStart = at(charge.schedule.start_at)
-  if (scheduleStart > cutoffAt) return false
-  return charge.service.start >= cutoffAt || (arrears !== null && scheduleStart > arrears.start)
-}
-
-/** Of seats, and of none of them. */
-const isOfNoSeats = ({ productItem, seats, config }: Charge): boolean =>
-  productItem.model_type === 'PER_SEAT' && (seats?.number ?? seatsByDefault(config)).eq(ZERO)
 
 const LISTS = [
   ['product_items', 'PRODUCT_ITEM', 'product_item_ids'],

@@ -27,8 +27,8 @@ export type MigrationRun = {
 }
 
 /**
- * Subscriptions between two signs of life. Those of a preview are done together: enough to share what is read, and few enough for seconds.
- * A move takes longer and shares nothing.
+ * Subscriptions between two signs of life. Those of a preview are priced together, so that they share what is read of usage; they are locked
+ * a few at a time. A move takes longer and shares nothing.
  */
 const GROUP_MAX = { SCHEDULED: 50, PREVIEWED: 10 } as const
 

@@ -124,12 +124,20 @@ test('a correction keeps to the rule of coupons by which its invoice was issued,
 
 const START = '2026-01-01T00:00:00Z'
 const PAUSE = { type: 'PAUSE', start_at: '2026-01-11T00:00:00Z', end_at: '2026-01-21T00:00:00Z' } as const
+const ONCE = coupon({ duration: { type: 'ONE_TIME' } })
 const INCLUDED = { default_included_volume: { number: '100' } }
 /** A schedule with these terms, and what it continues as. */
-function termsOf({ paused = false, schedule = {}, config = {}, carried = [] as readonly AppliedCoupon[] }) {
+function termsOf({
+  paused = false,
+  schedule = {},
+  config = {},
+  carried = [] as readonly AppliedCoupon[],
+  seated = false,
+}) {
+  const seats = { item: { model_type: 'PER_SEAT' }, bands: [{ amount: eur('1') }] } as const
   const inputs = exampleInputs({
     start: START,
-    items: [metered([{ amount: eur('1') }], config)],
+    items: [metered([{ amount: eur('1') }], config), ...(seated ? [seats] : [])],
     ...(paused ? { subscription: { inactive_periods: [PAUSE] } } : {}),
     schedules: [{ coupons: carried, ...schedule }],
   })
@@ -149,6 +157,14 @@ test.each([
     'A minimum of the whole',
     true,
   ],
+  [
+    'seats and a coupon for one invoice',
+    { seated: true, schedule: { coupons: [ONCE] } },
+    'that charged no seats',
+    true,
+  ],
+  ['seats and a coupon that lasts', { seated: true, schedule: { coupons: [coupon()] } }, null, false],
+  ['a coupon for one invoice', { schedule: { coupons: [ONCE] } }, null, false],
   ['a coupon that a later schedule took along', { carried: [coupon()] }, 'took along', false],
 ])('a line of an invoice with %s', (_name, given, text, isCorrected) => {
   const invoice = { billing_type: 'DEFAULT', configs: [], coupons: [], late: [], changed: termsOf(given) } as const

@@ -28,12 +28,14 @@ export type ChangedTerms = {
   readonly hasTotalMinimum: boolean
   /** Several schedules have a coupon by one redemption. */
   readonly hasCarriedCoupon: boolean
+  /** It sells seats, and a schedule has a coupon for one invoice. */
+  readonly hasCouponOnceForSeats: boolean
 }
 
 /** Which of these terms the subscriptions of an invoice have. */
 export function changedTermsOf(
   all: readonly {
-    readonly inputs: Pick<BillingInputs, 'schedules' | 'subscription'>
+    readonly inputs: Pick<BillingInputs, 'schedules' | 'subscription' | 'product_items'>
     readonly configs: readonly Pick<ConfigInput, 'default_included_volume'>[]
   }[],
 ): ChangedTerms {
@@ -52,6 +54,11 @@ export function changedTermsOf(
       )
       return new Set(redemptions).size < redemptions.length
     }),
+    hasCouponOnceForSeats: all.some(
+      ({ inputs }) =>
+        inputs.product_items.some(({ model_type }) => model_type === 'PER_SEAT') &&
+        inputs.schedules.some(({ coupons = [] }) => coupons.some(({ duration }) => duration.type === 'ONE_TIME')),
+    ),
   }
 }
 
@@ -137,6 +144,10 @@ const CHANGES: readonly RuleChange[] = [
     text: 'A minimum of the whole invoice is prorated by the days of the billing period of the subscription. Before, in a part of a period, the days of a charge in arrears decided, or the part counted as a whole period.',
     explains: ofAmounts(({ hasTotalMinimum }) => hasTotalMinimum),
   },
+  {
+    text: 'A coupon for one invoice is on the first that charges something. Before, one that charged no seats could use it up.',
+    explains: ofAmounts(({ hasCouponOnceForSeats }) => hasCouponOnceForSeats),
+  },
 ]
 
 /** The changes of rules that explain differences of a FINAL invoice; empty when none does. */
@@ -160,7 +171,8 @@ export const isCorrectedByNewRules = ({ billing_type, configs, coupons, late, ch
   coupons.some(endMoved) ||
   late.some(hasPercentage) ||
   changed?.includesWhilePaused === true ||
-  changed?.hasTotalMinimum === true
+  changed?.hasTotalMinimum === true ||
+  changed?.hasCouponOnceForSeats === true
 
 /** Those of these changes that corrections do not keep to: their new invoices are priced by the rules of now. */
 export const newInCorrections = (changes: readonly string[]): string[] =>

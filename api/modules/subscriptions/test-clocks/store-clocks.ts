@@ -1,5 +1,5 @@
 // Test clocks as they are stored: made, read, and given customers.
-import { and, asc, eq, inArray, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, newId } from '../../../../shared/ids.ts'
@@ -55,16 +55,23 @@ export async function getClock(uow: ReadUow, id: string, { lock }: { readonly lo
   })
 }
 
-/** Stores where a clock stands, and until when an advance of it counts as under way. */
+/**
+ * Stores where a clock stands, and until when an advance of it counts as under way; nothing, and false, where that is no longer what it was,
+ * `since`.
+ */
 export async function moveClock(
   uow: Uow,
   clockId: string,
   values: { readonly frozen_time?: string; readonly advancing_until: string | null },
-): Promise<void> {
-  await uow.tx
+  since: string | null,
+): Promise<boolean> {
+  const isAsItWas = since === null ? isNull(testClocks.advancing_until) : eq(testClocks.advancing_until, since)
+  const moved = await uow.tx
     .update(testClocks)
     .set(values)
-    .where(and(inThisTenant(uow, testClocks), eq(testClocks.id, clockId)))
+    .where(and(inThisTenant(uow, testClocks), eq(testClocks.id, clockId), isAsItWas))
+    .returning({ id: testClocks.id })
+  return moved.length > 0
 }
 
 export type NewClock = {

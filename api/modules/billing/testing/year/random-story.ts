@@ -6,7 +6,7 @@ import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } fro
 import { withAddons } from './random-addons.ts'
 import { withCards } from './random-cards.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
-import { DAY, type Deal, type Story, type Usage, YEAR_DAYS } from './story.ts'
+import { DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
 // Clocks change at midnight in Cairo and Santiago, and by half an hour on Lord Howe Island.
 const ZONES = [
@@ -59,22 +59,11 @@ export function storyOf(seed: number): Story {
     terms,
     template,
     plans: cards.plans,
-    deals: addons.deals.map(deal =>
-      ordered.some(action => action.type === 'ACTIVATE' && action.realign) ? withoutOnce(deal) : deal,
-    ),
+    deals: addons.deals,
     actions: ordered,
     usage: withReturns(randomOf(seed + 9_000_041), randomUsage(random, { start, actions: ordered })),
   }
 }
-
-/**
- * The rules leave open which invoice uses up a coupon for one, of a schedule of no seats that begins with a period and is activated late:
- * whether the invoice before charged ahead of it is not known.
- */
-const withoutOnce = (deal: Deal): Deal => ({
-  ...deal,
-  coupons: deal.coupons.map(coupon => (coupon.lasts === 'ONE_TIME' ? { ...coupon, lasts: 'FOREVER' } : coupon)),
-})
 
 /** Two schedules one after the other, in another time of the year. */
 function randomTemplate(random: Random, start: number): Template | null {

@@ -5,7 +5,7 @@ import { laterBy } from './own-rules.ts'
 import { ratio, rounded, times } from './ratio.ts'
 import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
 import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
-import { type Coupon, itemOf, type Phase } from './story.ts'
+import { type Coupon, itemOf, type Phase, type Price } from './story.ts'
 import { categoryOf } from './story-discounts.ts'
 
 type Counting = { readonly phase: Phase; readonly coupon: Coupon }
@@ -63,8 +63,8 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = `${coupon.id} ${phase.id}`
-    // No seats are no charge yet where their schedule begins after the invoice, on the same day.
-    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && phase.start > cutoff))
+    // No seats are no charge, but their minimum is one.
+    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && !hasMinimum(each.price)))
     if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
@@ -95,12 +95,14 @@ function redeem(
   lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, -off)
 }
 
+const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined
+
 /**
  * What is missing of the minimum of a period, after what earlier invoices charged of it: of the days that are left, as what was paid for
  * days that are gone is not given back.
  */
 function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
-  if (price.minimum === null && !price.second) return null
+  if (!hasMinimum(price)) return null
   const of = `${price.id} ${phase.id}`
   const key = `${of} ${period.start}`
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }

@@ -147,6 +147,7 @@ class Invoice {
     const parts: { span: Span; cents: number }[] = []
     let soFar = ratio(0, 1)
     let billed = 0
+    let isEmpty = true
     for (const { span, seats } of price.kind === 'SEATS'
       ? stretches(this.closing.known, period)
       : [{ span: period, seats: 1 }]) {
@@ -155,8 +156,9 @@ class Invoice {
       soFar = plus(soFar, worth(price, { seats, days, period }, this.story.billing))
       parts.push({ span, cents: rounded(soFar) - billed })
       billed = rounded(soFar)
+      isEmpty &&= seats === 0
     }
-    this.entry(phase, price, period, parts)
+    this.entry(phase, price, period, parts, { isEmpty, isAgain: false })
   }
 
   private chargeAhead(phase: Phase, price: Price, period: Period, scan: Span): void {

@@ -1,0 +1,106 @@
+// What a worker had in hand when it was killed is taken by another within seconds, and what a slow one has stays with it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { Registry } from 'prom-client'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { nodeArgs } from '../../infra/services/project.ts'
+import { silentLogger } from '../../shared/process/logger.ts'
+import { loginOf } from '../../shared/testing/database-logins.ts'
+import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
+import { defineJob } from './define-job.ts'
+import { prepareJobSchema } from './job-schema.ts'
+import { createWorkerMetrics } from './metrics.ts'
+import { type Jobs, startJobs } from './runner.ts'
+
+let testDatabase: TestDatabase
+let owner: pg.Client
+let url: string
+const children: ChildProcess[] = []
+let other: Jobs | null = null
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  await prepareJobSchema(testDatabase.url)
+  url = loginOf(testDatabase.url, 'millrace_worker')
+  owner = new pg.Client({ connectionString: testDatabase.url })
+  await owner.connect()
+})
+afterEach(async () => {
+  await other?.close()
+  other = null
+  for (const child of children.splice(0)) await kill(child)
+})
+afterAll(async () => {
+  await owner.end()
+  await testDatabase.drop()
+})
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+/** A worker with a job in hand that it never ends. */
+async function holding(key: string): Promise<ChildProcess> {
+  await owner.query(`select graphile_worker.add_job('held', job_key => $1)`, [key])
+  const child = spawn(process.execPath, nodeArgs('api/jobs/testing/held-job'), {
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  if (child.stdout) await once(child.stdout, 'data')
+  return child
+}
+
+/** Another worker, in this process; the attempts that it makes at the job. */
+async function startOther(): Promise<number[]> {
+  const attempts: number[] = []
+  const held = defineJob<object>({
+    name: 'held',
+    class: 'long',
+    rights: {},
+    run: async (_deps, _payload, { attempt }) => void attempts.push(attempt),
+  })
+  other = await startJobs(url, [held], { logger: silentLogger, metrics: createWorkerMetrics(new Registry()) })
+  return attempts
+}
+
+/** Longer than a worker may be without its lock. */
+const LONGER_MS = 12_000
+
+test('a job whose worker is killed is done by another within seconds, once', async () => {
+  const child = await holding('killed')
+  const attempts = await startOther()
+  await sleep(LONGER_MS)
+  expect(attempts).toEqual([])
+  await kill(child)
+  const killedAt = performance.now()
+  await expect.poll(() => attempts, { timeout: 60_000, interval: 50 }).toEqual([2])
+  // Some ten seconds where the machine has nothing else to do.
+  expect(performance.now() - killedAt).toBeLessThan(45_000)
+  await sleep(LONGER_MS)
+  expect(attempts).toEqual([2])
+})
+
+test('a worker that starts when all others are dead takes what they left', async () => {
+  await kill(await holding('left'))
+  const attempts = await startOther()
+  await expect.poll(() => attempts, { timeout: 60_000, interval: 50 }).toEqual([2])
+})
+
+test('a job stays with a worker that sleeps, and with one whose connections are cut', async () => {
+  const child = await holding('slow')
+  const attempts = await startOther()
+  child.kill('SIGSTOP')
+  await sleep(LONGER_MS)
+  expect(attempts).toEqual([])
+  child.kill('SIGCONT')
+  await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'millrace-living-workers'`)
+  await sleep(LONGER_MS)
+  expect(attempts).toEqual([])
+})
