@@ -13,8 +13,7 @@ import type { Scope } from '../../../../shared/billing/steps/line.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import { scopeOf } from '../rating/draft-line.ts'
-import { refundedTerm } from '../refunds/refund-lines.ts'
+import { refundedScope, refundedTerm } from '../refunds/refund-lines.ts'
 import { type Refund, shareRefunded } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 
@@ -38,7 +37,7 @@ export const refundedCharges = (
     .filter(({ charged }) => !charged.isMinimum)
     .map(refund => {
       const { charged } = refund
-      const { pricingItemId: itemId, ...of } = scopeOf(refundedTerm(terms, refund))
+      const { pricingItemId: itemId, ...of } = refundedScope(refundedTerm(terms, refund), refund)
       const left = includingTax ? charged.includingTax : charged.excludingTax
       return {
         of: { ...of, itemId },
