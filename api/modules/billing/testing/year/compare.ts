@@ -62,8 +62,9 @@ const isSpread = (story: Story, key: string): boolean => (priceOf(story, key)?.p
 
 /** Whether a price of the schedule of a line is spread: what clauses make of all of them may differ with it. */
 const isOfSpread = ({ plans }: Story, key: string, phases: readonly Phase[]): boolean => {
-  const plan = phases.find(({ id }) => key.split(' ')[2] === id)?.plan.id
-  return plans.some(({ id, prices }) => id === plan && prices.some(({ pricing }) => pricing !== null))
+  // A coupon may be of all of them.
+  const own = phases.filter(({ id }) => [id, '-'].includes(key.split(' ')[2] ?? '')).map(({ plan }) => plan.id)
+  return plans.some(({ id, prices }) => own.includes(id) && prices.some(({ pricing }) => pricing !== null))
 }
 
 /** A cent where an amount is a part of a longer period's, or is divided over several lines; more where several clauses are of such. */

@@ -76,6 +76,7 @@ export function randomDeals(
   const [random, other] = [randomOf(seed + 1_000_003), randomOf(seed + 5_000_011)]
   const clauses = randomOf(seed + 10_000_019)
   const isDiscounted = chance(clauses, 0.4)
+  const carrying = randomOf(seed + 13_000_027)
   const prices = plans.flatMap(plan => plan.prices)
   return Array.from({ length: 4 }, (_, place): Deal => {
     const amounts = new Map(prices.flatMap(({ id }) => (chance(random, 0.2) ? [[id, whole(random, 1, 400_000)]] : [])))
@@ -95,6 +96,7 @@ export function randomDeals(
       coupons: randomCoupons(other, prices, place),
       ...(isDiscounted ? randomClauses(clauses, prices, isMoved) : { discounts: [], minimum: null }),
       enabled: [],
+      carries: chance(carrying, 0.4),
     }
   })
 }

@@ -8,7 +8,8 @@ import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
 import { type Coupon, itemOf, type Phase, type Price } from './story.ts'
 import { categoryOf } from './story-discounts.ts'
 
-type Counting = { readonly phase: Phase; readonly coupon: Coupon }
+/** A coupon, and the schedules that have it: those that took it along too. */
+type Counting = { readonly coupon: Coupon; readonly having: ReadonlySet<string>; readonly begins: number }
 type Reached = { readonly entry: Entry; readonly added: Part | null }
 
 /** Discounts of prices, coupons that are limited, minimums, and then coupons of everything, by line in the order of an invoice; what was paid ahead is noted. */
@@ -16,31 +17,44 @@ export function applyClauses(given: readonly Entry[], on: On): void {
   const { phases } = on.closing.known
   const entries = given.toSorted((a, b) => categoryOf(a.price.id).localeCompare(categoryOf(b.price.id)))
   discountPrices(entries, on)
-  const counting = phases.flatMap(phase =>
-    phase.deal.coupons.filter(coupon => counts(coupon, phase, entries, on)).map(coupon => ({ phase, coupon })),
-  )
+  const counting = couponsOf(phases).filter(each => counts(each, entries, on))
   for (const each of counting.filter(({ coupon }) => coupon.price !== null)) redeemLimited(each, entries, on)
   const reached = entries.map(entry => ({ entry, added: minimumOf(entry, on) }))
-  for (const phase of phases) {
-    const own = reached.filter(({ entry }) => entry.phase.id === phase.id)
-    const charged = own.flatMap(({ entry, added }) =>
-      [...entry.parts, ...(added ? [added] : [])].map(part => ({ part, period: entry.period })),
+  const charged = reached.flatMap(({ entry: { phase, parts, period }, added }) =>
+    [...parts, ...(added ? [added] : [])].map(part => ({ phase: phase.id, part, period })),
+  )
+  for (const phase of phases)
+    discountTotals(
+      phase,
+      charged.filter(each => each.phase === phase.id),
+      on,
     )
-    discountTotals(phase, charged, on)
-    const parts = charged.map(({ part }) => part)
-    for (const { coupon } of counting.filter(each => each.coupon.price === null && each.phase.id === phase.id))
-      redeem(coupon, phase, { parts, lines: on.lines })
-    minimumOfInvoice(phase, parts, on)
-  }
+  const partsOf = (having: ReadonlySet<string>): Part[] =>
+    charged.filter(({ phase }) => having.has(phase)).map(({ part }) => part)
+  for (const { coupon, having } of counting.filter(each => each.coupon.price === null))
+    redeem(coupon, { parts: partsOf(having), lines: on.lines })
+  for (const phase of phases) minimumOfInvoice(phase, partsOf(new Set([phase.id])), on)
   for (const each of reached) note(each, on)
 }
 
+/** The coupons of schedules in their order; one that a later schedule took along is one coupon. */
+function couponsOf(phases: readonly Phase[]): Counting[] {
+  const found = new Map<string, Counting>()
+  for (const { id, start, deal } of phases)
+    for (const coupon of deal.coupons) {
+      const before = found.get(coupon.id)
+      const having = new Set([...(before?.having ?? []), id])
+      found.set(coupon.id, { coupon, having, begins: before?.begins ?? start })
+    }
+  return [...found.values()]
+}
+
 /** A percentage is of each period, an amount of everything but late usage. */
-function redeemLimited({ phase, coupon }: Counting, entries: readonly Entry[], { lines }: On): void {
-  const own = entries.filter(entry => entry.phase.id === phase.id && itemOf(entry.price) === coupon.price)
+function redeemLimited({ coupon, having }: Counting, entries: readonly Entry[], { lines }: On): void {
+  const own = entries.filter(entry => having.has(entry.phase.id) && itemOf(entry.price) === coupon.price)
   const inTime = own.filter(({ before }) => before === null).flatMap(({ parts }) => parts)
   const groups = coupon.percentage === null ? [inTime] : own.map(({ parts }) => parts)
-  for (const parts of groups) redeem(coupon, phase, { parts, lines })
+  for (const parts of groups) redeem(coupon, { parts, lines })
 }
 
 /** What is left of it was paid ahead, and is refunded by its days. */
@@ -51,20 +65,24 @@ function note({ entry: { phase, price, parts }, added }: Reached, { books }: On)
 }
 
 /** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */
-function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story, closing, books }: On): boolean {
+function counts(
+  { coupon, having, begins: start }: Counting,
+  entries: readonly Entry[],
+  { story, closing, books }: On,
+): boolean {
   const { from, cutoff, ahead } = closing
   // One that begins on the day on which a billing period begins, begins and ends with it, at midnights.
-  const begins = dayOf(phase.start, story.zone)
+  const begins = dayOf(start, story.zone)
   const time = { start: story.start, end: FAR(story) }
-  const period = spansOf(story, closing.known, story.billing, time, phase.start + 1).at(-1)
+  const period = spansOf(story, closing.known, story.billing, time, start + 1).at(-1)
   const withPeriod = period !== undefined && dayOf(period.start, story.zone) === begins
-  if (cutoff < (withPeriod ? period.start : phase.start)) return false
+  if (cutoff < (withPeriod ? period.start : start)) return false
   const charges = entries.filter(({ before, isAgain }) => before === null && !isAgain)
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
-    const key = `${coupon.id} ${phase.id}`
+    const key = coupon.id
     // No seats are no charge, but their minimum is one.
-    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && !hasMinimum(each.price)))
+    const isCharged = charges.some(each => having.has(each.phase.id) && !(each.isEmpty && !hasMinimum(each.price)))
     if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
@@ -72,18 +90,17 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   const paid = paysAhead ? cutoff : (from ?? cutoff)
   const paidDay = dayOf(paid, story.zone)
   const lastDay = laterBy(begins, coupon.lasts)
-  return withPeriod || phase.start === startOfDay(begins, story.zone) ? paidDay < lastDay : paidDay <= lastDay
+  return withPeriod || start === startOfDay(begins, story.zone) ? paidDay < lastDay : paidDay <= lastDay
 }
 
 function redeem(
   { id, percentage, cents }: Coupon,
-  phase: Phase,
   { parts, lines }: { readonly parts: readonly Part[]; readonly lines: Lines },
 ): void {
   const base = sumOf(parts)
   if (base <= 0) return
   if (Number.isNaN(base)) {
-    lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, Number.NaN)
+    lines.add('COUPON', `${id} -`, NOWHEN, Number.NaN)
     for (const part of parts) part.cents = Number.NaN
     return
   }
@@ -92,7 +109,7 @@ function redeem(
     parts,
     parts.map(each => times(ratio(each.cents, 1), part)),
   )
-  lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, -off)
+  lines.add('COUPON', `${id} -`, NOWHEN, -off)
 }
 
 const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined

@@ -134,5 +134,5 @@ const couponOf = (coupon: Coupon): AppliedCoupon => ({
   ...givenBy(coupon),
   meter_value_reference: null,
   limited_to: coupon.price === null ? null : { product_item_ids: [`item ${coupon.price}`] },
-  start_at: null,
+  start_at: coupon.since === undefined ? null : timeText(coupon.since),
 })

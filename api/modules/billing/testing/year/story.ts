@@ -43,6 +43,8 @@ export type Coupon = {
   readonly percentage: number | null
   readonly cents: number
   readonly lasts: 'ONE_TIME' | 'FOREVER' | Length
+  /** Of one that an earlier schedule had: where it began. */
+  readonly since?: number
 }
 /** What a discount of a schedule can be of, from narrow to wide. */
 export const LEVELS = [
@@ -80,6 +82,8 @@ export type Deal = {
   readonly minimum: number | null
   /** When the ADDON is enabled, in time after the start of the schedule; without an end as long as that. */
   readonly enabled: readonly { readonly from: number; readonly until: number | null }[]
+  /** Whether it takes the coupons of the schedule before along. */
+  readonly carries: boolean
 }
 export const NO_DEAL: Deal = {
   amounts: new Map(),
@@ -88,6 +92,7 @@ export const NO_DEAL: Deal = {
   discounts: [],
   minimum: null,
   enabled: [],
+  carries: false,
 }
 /** A later version of a rate card. */
 export type CardVersion = { readonly madeAt: number; readonly start: number; readonly prices: readonly Price[] }
@@ -222,9 +227,16 @@ function followed(
 ): Phase[] {
   const start = phases.at(-1)?.end
   if (start == null) throw new Error('a schedule follows one that has an end')
-  const next = { ...sold(story, { plan, place: phases.length, start }), end: null, refund: false, realign }
+  const own = sold(story, { plan, place: phases.length, start })
+  const next = { ...own, deal: withCarried(own.deal, phases.at(-1)), end: null, refund: false, realign }
   return [...phases, { ...next, id: `schedule${phases.length}`, trial: false }]
 }
+
+/** With the coupons that it takes along from the schedule before, which come first. */
+const withCarried = (deal: Deal, before: Phase | undefined): Deal =>
+  deal.carries && before
+    ? { ...deal, coupons: [...before.deal.coupons.map(each => ({ since: before.start, ...each })), ...deal.coupons] }
+    : deal
 
 /** What the schedule at a place sells: a plan, with its own amounts. */
 function sold(

@@ -21,7 +21,8 @@ export const linesOfYear = ({ invoice }: Closed): YearLine[] =>
     if (cents === 0) return []
     const phase = line.pricing_plan_schedule_id ?? ''
     const coupon = couponNamed(line.source)
-    if (coupon !== null) return [{ kind: 'COUPON', price: coupon, phase, start: 0, end: 0, cents }]
+    // It may be of several schedules.
+    if (coupon !== null) return [{ kind: 'COUPON', price: coupon, phase: '-', start: 0, end: 0, cents }]
     const clause = clauseNamed(line.source)
     if (clause?.startsWith('commitment.') || clause?.startsWith('discount.totals.'))
       return [

@@ -52,7 +52,7 @@ const nameIn = (years: Years, id: string): string | undefined =>
 function keyOf(line: Row, years: Years): string {
   const phase = nameIn(years, line['phase'])
   const coupon = couponNamed(line['source'])
-  if (coupon !== null) return `COUPON ${nameIn(years, coupon)} ${phase} 0..0`
+  if (coupon !== null) return `COUPON ${nameIn(years, coupon)} - 0..0`
   const clause = clauseNamed(line['source'])
   if (clause !== null) {
     const isWide = clause.startsWith('commitment.') || clause.startsWith('discount.totals.')

@@ -44,7 +44,8 @@ export function besideOf(story: Story): Story {
     id: named(id),
     prices: prices.map(price => ({ ...price, id: named(price.id) })),
   }))
-  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum, enabled }) => ({
+  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum, enabled, carries }) => ({
+    carries,
     minimum,
     enabled,
     discounts: discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
@@ -143,6 +144,7 @@ function asLive(story: Story): Story {
   // Categories are for the simulation in pure code.
   const deals: Deal[] = story.deals.map(deal => ({
     ...deal,
+    carries: false,
     discounts: deal.discounts.map(each =>
       each.level === 'product_categories' ? { ...each, level: 'products' } : each,
     ),
