@@ -1,7 +1,7 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
 import { type BillingPeriod, billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
-import { type Decimal, plain } from '../../../../shared/decimal.ts'
+import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { contains, type Instant, type Interval, instantOf, intersect, interval } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
@@ -150,7 +150,11 @@ function paidInPeriod(
 function isDue(charge: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean {
   const { seats, service, rest } = charge
   if (seats?.before) return service.start < window.cutoffAt
-  return rest ? service.start < advanceScan(window).end : beginsIn(advanceScan(window), covered, charge)
+  if (!rest) return beginsIn(advanceScan(window), covered, charge)
+  // The rest of no seats makes no line that tells that it was billed: it is on the invoice of its time alone, for its minimum.
+  return seats?.number.eq(ZERO) === true
+    ? contains(advanceScan(window), service.start)
+    : service.start < advanceScan(window).end
 }
 
 /**
