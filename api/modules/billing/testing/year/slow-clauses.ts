@@ -81,8 +81,12 @@ function counts(
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
     const key = coupon.id
-    // No seats are no charge, but their minimum is one.
-    const isCharged = charges.some(each => having.has(each.phase.id) && !(each.isEmpty && !hasMinimum(each.price)))
+    // No seats are no charge, but their minimum is one, and so is that of the invoice that collects their time.
+    const ofInvoice = ({ phase, price }: Entry): boolean =>
+      from !== null && !price.inAdvance && phase.deal.minimum !== null
+    const isCharged = charges.some(
+      each => having.has(each.phase.id) && (!each.isEmpty || hasMinimum(each.price) || ofInvoice(each)),
+    )
     if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
