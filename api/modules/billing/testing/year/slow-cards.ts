@@ -5,8 +5,15 @@ import type { Phase, Price, Story } from './story.ts'
 type Time = Pick<Phase, 'start' | 'end'>
 
 /** The time in which a version is in force, from the start of the local day on; null where a later one is from that day on. */
-export function versionTime({ plan, start }: Phase, { version = 0, kind, addon }: Price, { zone }: Story): Time | null {
-  const starts = [Number.NEGATIVE_INFINITY, ...(plan.card ?? []).map(each => startOfDay(dayOf(each.start, zone), zone))]
+export function versionTime(
+  { plan, start, end }: Phase,
+  { version = 0, kind, addon }: Price,
+  { zone }: Story,
+): Time | null {
+  // One that comes into force after the end of the schedule, on the same day, is not of it.
+  const startIn = (moment: number): number =>
+    end !== null && end <= moment ? Number.POSITIVE_INFINITY : startOfDay(dayOf(moment, zone), zone)
+  const starts = [Number.NEGATIVE_INFINITY, ...(plan.card ?? []).map(each => startIn(each.start))]
   const time = { start: starts[version] ?? Number.POSITIVE_INFINITY, end: starts[version + 1] ?? null }
   if (time.end !== null && time.end <= time.start) return null
   // What is sold once is charged by the version at the start of the schedule.
