@@ -6,7 +6,7 @@ import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { type Charge, chargeOf, isProratedByDays, keyOf } from './charge.ts'
-import { type PaidCharge, paidDays, paidInParts, partsIn, REST } from './paid-parts.ts'
+import { type PaidCharge, paidDays, paidFromOtherTimes, paidInParts, partsIn, REST } from './paid-parts.ts'
 import { seatsLeft, seatsPaidInParts } from './seat-charges.ts'
 
 /**
@@ -42,6 +42,20 @@ export function leftOf(
     before += coveredDays
   }
   return charges
+}
+
+/**
+ * A billing period of a price without the times that charges from another time on paid for. An ADDON may be enabled earlier than it was to be
+ * when it was charged ahead, or again while what was charged ahead of it lasts: no day is charged twice.
+ */
+export function unpaidPeriods(term: PriceTerm, period: BillingPeriod, billed: ReadonlySet<string>): BillingPeriod[] {
+  const isCharged = billed.size > 0 && term.pricing.addon === true && isProratedByDays(term)
+  if (!isCharged || term.seatChanges !== null || !term.calendar) return [period]
+  const { zone } = term.calendar.billingGrid
+  const { covered, full } = period
+  const paid = paidFromOtherTimes(billed, from => keyOf(term, from), { start: covered.start, full })
+  if (paid.length === 0) return [period]
+  return without([covered], paid).map(time => ({ ...period, covered: time, coveredDays: localDays(time, zone) }))
 }
 
 /** What charges ahead paid for of a period, when its days are not those that it is charged for now; otherwise null. */

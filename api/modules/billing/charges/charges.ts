@@ -1,7 +1,7 @@
 // What an invoice charges: one charge for each price and each of its periods that falls on the invoice.
 import { type BillingPeriod, billingPeriodAt, billingPeriods } from '../../../../shared/billing/periods.ts'
 import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
-import { type Decimal, plain } from '../../../../shared/decimal.ts'
+import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { contains, type Instant, type Interval, instantOf, intersect, interval } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
@@ -17,7 +17,7 @@ import {
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { type Charge, chargeOf, keyOf } from './charge.ts'
-import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
+import { chargedInParts, leftOf, paidByParts, unpaidPeriods } from './charges-in-parts.ts'
 import { firstCharged, withoutPauses } from './paused-days.ts'
 import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
@@ -47,22 +47,29 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   if (!calendar || chargesNothing(term) || isOnDemand(term)) return []
   const until = window.advance?.end ?? window.cutoffAt
   const charges: Charge[] = []
-  for (const period of billingPeriods(calendar.billingGrid, calendar.span)) {
-    if (period.covered.start >= until) break
-    const left = leftOf(term, calendar, period, billed)
-    if (left) {
-      charges.push(...left.filter(charge => !billed.has(charge.key) && isDue(charge, period, window)))
-      continue
-    }
-    if (!belongs(window, period.covered, term)) continue
-    if (isOneOff(term) && period.covered.start > calendar.span.start) break
-    charges.push(
-      ...chargesOfPeriod(term, calendar, period, billed).filter(
-        charge => !term.inAdvance || (!billed.has(charge.key) && isDue(charge, period, window)),
-      ),
-    )
+  for (const whole of billingPeriods(calendar.billingGrid, calendar.span)) {
+    if (whole.covered.start >= until) break
+    if (isOneOff(term) && whole.covered.start > calendar.span.start) break
+    for (const period of unpaidPeriods(term, whole, billed))
+      charges.push(...chargesInPeriod(term, calendar, { period, window, billed }))
   }
   return charges
+}
+
+function chargesInPeriod(
+  term: PriceTerm,
+  calendar: PriceCalendar,
+  {
+    period,
+    window,
+    billed,
+  }: { readonly period: BillingPeriod; readonly window: InvoiceWindow; readonly billed: ReadonlySet<string> },
+): readonly Charge[] {
+  const isDueNow = (charge: Charge): boolean => !billed.has(charge.key) && isDue(charge, period, window)
+  const left = leftOf(term, calendar, period, billed)
+  if (left) return left.filter(isDueNow)
+  if (!belongs(window, period.covered, term)) return []
+  return chargesOfPeriod(term, calendar, period, billed).filter(charge => !term.inAdvance || isDueNow(charge))
 }
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
@@ -143,7 +150,11 @@ function paidInPeriod(
 function isDue(charge: Charge, { covered }: BillingPeriod, window: InvoiceWindow): boolean {
   const { seats, service, rest } = charge
   if (seats?.before) return service.start < window.cutoffAt
-  return rest ? service.start < advanceScan(window).end : beginsIn(advanceScan(window), covered, charge)
+  if (!rest) return beginsIn(advanceScan(window), covered, charge)
+  // The rest of no seats makes no line that tells that it was billed: it is on the invoice of its time alone, for its minimum.
+  return seats?.number.eq(ZERO) === true
+    ? contains(advanceScan(window), service.start)
+    : service.start < advanceScan(window).end
 }
 
 /**

@@ -3,6 +3,7 @@
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import {
+  contains,
   formatInstant,
   type Instant,
   type Interval,
@@ -114,6 +115,27 @@ export function paidInParts(
     paid.push({ key, service, paused, seats: rest.find(word => word !== REST.trim()) ?? null })
   }
   return paid.some(({ key }) => parts.has(key)) ? paid.toSorted((a, b) => a.service.start - b.service.start) : null
+}
+
+/**
+ * The times for which charges ahead of this price that begin in the whole billing period, other than at `start`, are paid. What is left of
+ * a period is not among them.
+ */
+export function paidFromOtherTimes(
+  billed: ReadonlySet<string>,
+  keyed: (from: Instant) => string,
+  { start, full }: { readonly start: Instant; readonly full: Interval },
+): Interval[] {
+  const name = keyed(start).slice(0, -formatInstant(start).length)
+  const parts = partsIn(billed)
+  return [...billed].flatMap(key => {
+    if (!key.startsWith(name)) return []
+    const [time = '', ...rest] = key.slice(name.length).split(' ')
+    const from = parseInstant(time)
+    const isOther = from !== null && contains(full, from) && from !== start
+    if (!isOther || (from > start && rest.includes(REST.trim()))) return []
+    return [parts.get(key)?.service ?? interval(from, full.end)]
+  })
 }
 
 /** A part of a period in which the same charges pay for every day. */

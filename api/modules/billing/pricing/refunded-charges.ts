@@ -13,8 +13,7 @@ import type { Scope } from '../../../../shared/billing/steps/line.ts'
 import { type Decimal, max, min, sum, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import type { Interval } from '../../../../shared/time.ts'
-import { scopeOf } from '../rating/draft-line.ts'
-import { refundedTerm } from '../refunds/refund-lines.ts'
+import { refundedScope, refundedTerm } from '../refunds/refund-lines.ts'
 import { type Refund, shareRefunded } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 
@@ -23,6 +22,8 @@ export type RefundedCharge = {
   readonly of: Scope
   readonly service: Interval
   readonly deducted: Decimal
+  /** What the amount of a clause took of that; absent where it is not known, or all of it. */
+  readonly deductedBy?: ReadonlyMap<string, Decimal>
   readonly share: Fraction
 }
 
@@ -36,12 +37,14 @@ export const refundedCharges = (
     .filter(({ charged }) => !charged.isMinimum)
     .map(refund => {
       const { charged } = refund
-      const { pricingItemId: itemId, ...of } = scopeOf(refundedTerm(terms, refund))
+      const { pricingItemId: itemId, ...of } = refundedScope(refundedTerm(terms, refund), refund)
       const left = includingTax ? charged.includingTax : charged.excludingTax
       return {
         of: { ...of, itemId },
         service: charged.service,
         deducted: max(min(charged.deducted, left), ZERO),
+        // Where credit notes left less than that, its parts are not known.
+        ...(charged.deductedBy && charged.deducted.lte(left) ? { deductedBy: charged.deductedBy } : {}),
         share: shareRefunded(refund, zone),
       }
     })
@@ -67,7 +70,7 @@ const isIn = ({ start, end }: Interval, [from, until]: Taken['by']['service']): 
  */
 export function refundedDiscount(
   { quantity, by, beside }: Taken & { readonly beside: readonly Taken['by'][] },
-  { of: target, scheduleId }: Discount,
+  { id, of: target, scheduleId }: Discount,
   all: readonly RefundedCharge[],
   { currency, rounding }: Rounded,
 ): Decimal {
@@ -83,9 +86,11 @@ export function refundedDiscount(
       (target === null || target.ids.includes(of[LEVEL_SCOPES[target.level]] ?? '')) &&
       CLAUSE_LEVELS.every(level => by.of[level] === null || by.of[level] === of[LEVEL_SCOPES[level]]),
   )
-  const deducted = sum(own.map(each => each.deducted))
+  const takenOf = (each: RefundedCharge): Decimal =>
+    each.deductedBy ? (each.deductedBy.get(id) ?? ZERO) : each.deducted
+  const deducted = sum(own.map(takenOf))
   if (deducted.lte(ZERO)) return ZERO
-  const back = sum(own.map(each => timesFraction(each.deducted, each.share)))
+  const back = sum(own.map(each => timesFraction(takenOf(each), each.share)))
   const exact = min(quantity, deducted).times(back).div(deducted)
   return rounding === 'UNROUNDED' ? exact : toMoney(amount(exact, currency)).quantity
 }

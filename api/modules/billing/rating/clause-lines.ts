@@ -40,7 +40,7 @@ type Applied = {
 /** The lines that clauses make from charges, and what discounts deduct from each advance charge, by charge key. */
 export type ClauseResult = {
   readonly lines: readonly DraftLine[]
-  readonly deducted: ReadonlyMap<string, Decimal>
+  readonly deducted: ReadonlyMap<string, Pick<LineSource, 'deducted' | 'deducted_by'>>
   /** What a minimum counts of each advance charge that a coupon lowered, by charge key. */
   readonly counted: ReadonlyMap<string, LineSource['counted']>
   /** Every line with what changed it. */
@@ -82,9 +82,22 @@ const coveredBy = ({ of }: Line, line: Line): boolean =>
 
 const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DISCOUNT']
 
-/** What discounts deduct from it, less what markups add to it: a refund returns what was paid. */
-const deductedFrom = ({ because }: Line): Decimal =>
-  sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+/**
+ * What discounts deduct from it, less what markups add to it: a refund returns what was paid. Besides, what amounts on prices
+ * deducted of that, where it is not all: a refund gives it back to them.
+ */
+function deductedFrom({ because }: Line): Pick<LineSource, 'deducted' | 'deducted_by'> {
+  const all = sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
+  const amounts = because.filter(
+    ({ step, percentage, coupon }) => step === 'DISCOUNT' && percentage === null && coupon === null,
+  )
+  if (all.eq(ZERO) && amounts.length === 0) return {}
+  const isAll = amounts.length === 0 || (amounts.length === 1 && amounts.every(({ exact }) => exact.neg().eq(all)))
+  return {
+    deducted: plain(all),
+    ...(isAll ? {} : { deducted_by: amounts.map(({ clauseId, exact }) => [clauseId, plain(exact.neg())] as const) }),
+  }
+}
 
 /** What minimums count of the advance charges that coupons lowered. */
 const countedOf = (lines: readonly Line[], { commitments }: Clauses): ClauseResult['counted'] =>
@@ -122,10 +135,10 @@ export const withDeductions = (
   { deducted, counted }: Pick<ClauseResult, 'deducted' | 'counted'>,
 ): DraftLine[] =>
   lines.map(line => {
-    const part = deducted.get(line.key) ?? ZERO
+    const part = deducted.get(line.key) ?? {}
     const own = counted.get(line.key)
-    if (part.eq(ZERO) && !own) return line
-    const kept = { ...(part.eq(ZERO) ? {} : { deducted: plain(part) }), ...(own ? { counted: own } : {}) }
+    if (part.deducted === undefined && !own) return line
+    const kept = { ...part, ...(own ? { counted: own } : {}) }
     return { ...line, source: { ...line.source, ...kept } }
   })
 

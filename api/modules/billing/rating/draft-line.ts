@@ -30,6 +30,11 @@ export type LineSource = {
    */
   readonly deducted?: string
   /**
+   * The parts of it that discounts of an amount on prices took, by clause; absent where that is nothing, or all of it by one: then the
+   * refund gives back a part of each.
+   */
+  readonly deducted_by?: readonly (readonly [clause: string, amount: string])[]
+  /**
    * For an advance charge that a coupon lowered and a minimum covers: what was charged, and what markups and discounts on prices left of
    * it, which is what counts towards the minimum; with tax when the prices include it.
    */

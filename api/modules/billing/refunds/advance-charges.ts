@@ -2,7 +2,7 @@
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
-import type { AdvanceCharge } from './refunds.ts'
+import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
 export const advanceChargesOf = (
@@ -25,6 +25,7 @@ export const advanceChargesOf = (
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),
       deducted: decimal(String(line.source['deducted'] ?? '0')),
+      ...deductedByOf(line.source['deducted_by'] as [string, string][] | undefined),
     }))
 
 const pausesOf = (stored: unknown) =>

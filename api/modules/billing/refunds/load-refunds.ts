@@ -6,7 +6,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
-import { type AdvanceCharge, type Refund, refundsIn, refundTimes } from './refunds.ts'
+import { type AdvanceCharge, deductedByOf, type Refund, refundsIn, refundTimes } from './refunds.ts'
 
 type LineRow = {
   readonly invoice_id: string
@@ -22,6 +22,7 @@ type LineRow = {
   readonly including: string
   readonly tax_category: TaxCategory
   readonly deducted: string
+  readonly deducted_by: readonly (readonly [string, string])[] | null
   readonly paused: readonly (readonly [number, number])[] | null
 }
 
@@ -52,7 +53,7 @@ export async function loadAdvanceCharges(
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
       (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
       (l.amount_including_tax + coalesce(c.including, 0))::text as including,
-      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'paused' as paused
+      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
     -- What credit notes give back, also those that are about to, is not given back again. They are below zero.
@@ -91,4 +92,5 @@ const advanceChargeOf = (row: LineRow): AdvanceCharge => ({
   excludingTax: decimal(row.excluding),
   includingTax: decimal(row.including),
   deducted: decimal(row.deducted),
+  ...deductedByOf(row.deducted_by),
 })

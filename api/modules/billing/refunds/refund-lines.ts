@@ -18,18 +18,30 @@ export const refundLines = (
   refunds: readonly Refund[],
 ): DraftLine[] => refunds.map(refund => refundLine(inputs, refundedTerm(terms, refund), refund))
 
-/** The price whose charge is refunded; for a minimum, the first price that it covers. */
+/**
+ * The price whose charge is refunded; for a minimum, the first price that it covers. Where the schedule ended before that was sold, as an
+ * ADDON or a version of a rate card that had been charged ahead, it is another price of the same item, of the schedule or of the subscription.
+ */
 export function refundedTerm(terms: readonly PriceTerm[], { charged }: Refund): PriceTerm {
   const isOf = (id: string | null, other: string): boolean => id === null || id === other
-  const found = terms.find(
-    ({ schedule, item, config, productItem }) =>
-      schedule.id === charged.scheduleId &&
-      isOf(charged.pricingItemId, item.id) &&
-      isOf(charged.configId, config.id) &&
-      isOf(charged.productItemId, productItem.id),
-  )
+  const own = terms.filter(({ schedule }) => schedule.id === charged.scheduleId)
+  const ofItem = own.filter(({ productItem }) => isOf(charged.productItemId, productItem.id))
+  const found =
+    ofItem.find(({ item, config }) => isOf(charged.pricingItemId, item.id) && isOf(charged.configId, config.id)) ??
+    ofItem[0] ??
+    own[0] ??
+    terms[0]
   if (!found) throw new Error(`no price is that of the charge ${charged.key}`)
   return found
+}
+
+/** What a refund is of. */
+export function refundedScope(term: PriceTerm, { charged }: Refund): DraftLine['of'] {
+  const { pricingItemId, configId, productItemId } = charged
+  const scope = scopeOf(term)
+  const isOfTerm =
+    pricingItemId === term.item.id && configId === term.config.id && productItemId === term.productItem.id
+  return isOfTerm ? scope : { ...scope, scheduleId: charged.scheduleId, pricingItemId, configId, productItemId }
 }
 
 function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): DraftLine {
@@ -44,21 +56,21 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
   const source: RefundSource = { key, in_advance: false, refund_of_invoice_id: charged.invoiceId }
   const billingPeriod = term.calendar?.billingPeriod ?? inputs.subscription.billing_period
   const { pricingItemId, configId, productItemId } = charged
-  const isOfPrice = pricingItemId !== null && configId !== null && productItemId !== null
-  const scope = scopeOf(term)
+  const isOfPrice = pricingItemId !== null && configId === term.config.id && productItemId !== null
+  const isOfItem = productItemId === null || productItemId === term.productItem.id
   return {
     key,
     kind: 'REVENUE',
-    of: isOfPrice ? scope : { ...scope, pricingItemId, configId, productItemId },
+    of: refundedScope(term, refund),
     quantity,
     taxCategory: charged.taxCategory,
     service: left,
     group: groupOf({ ...term, billingPeriod }),
-    description: `${charged.isMinimum ? 'Minimum' : term.productItem.name}, refund of the days left`,
+    description: `${charged.isMinimum ? 'Minimum' : isOfItem ? term.productItem.name : 'Charge ahead'}, refund of the days left`,
     printed: {
       ...(pricingItemId === null ? {} : { pricing_item_id: pricingItemId }),
       ...(configId === null ? {} : { pricing_item_config_id: configId }),
-      product_items: productItemId === null ? [] : [productItemView(term.productItem)],
+      product_items: productItemId !== null && isOfItem ? [productItemView(term.productItem)] : [],
       ...(isOfPrice ? { pricing_type: term.config.pricing_type } : {}),
     },
     details: {

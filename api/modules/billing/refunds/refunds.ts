@@ -5,7 +5,7 @@ import { type Fraction, fraction, timesFraction } from '../../../../shared/billi
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
-import { type Decimal, max, min, plain, ZERO } from '../../../../shared/decimal.ts'
+import { type Decimal, decimal, max, min, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import {
   at,
@@ -40,6 +40,8 @@ export type AdvanceCharge = {
   readonly includingTax: Decimal
   /** What discounts on it and on the total deducted from it; with tax when the prices include it. */
   readonly deducted: Decimal
+  /** The parts of it that amounts on prices took, by clause; absent where it is not known, or one of them took all of it. */
+  readonly deductedBy?: ReadonlyMap<string, Decimal>
 }
 
 /** A charge in advance. The days from `from` on are refunded. */
@@ -138,6 +140,12 @@ export function shareRefunded({ charged: { service, paused }, from }: Refund, zo
     ? shareOf(left, service, zone)
     : fraction(chargedDays(left, paused, zone), days)
 }
+
+type StoredParts = readonly (readonly [clause: string, amount: string])[]
+
+/** What a line stores of amounts that lowered it. */
+export const deductedByOf = (stored: StoredParts | null | undefined): Pick<AdvanceCharge, 'deductedBy'> =>
+  stored ? { deductedBy: new Map(stored.map(([clause, part]) => [clause, decimal(part)])) } : {}
 
 /** The local days of a time without those of pauses. */
 export const chargedDays = (time: Interval, paused: readonly Interval[], zone: Zone): number =>

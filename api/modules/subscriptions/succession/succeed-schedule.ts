@@ -43,8 +43,10 @@ export async function copySchedule(
   const { schedule, subscription } = await lockSchedule(uow, id)
   const placed = { start_at: startOf(schedule, span), end_at: span.end_at ?? null }
   await makeRoom(uow, subscription, placed, neighbours)
-  // Those with dates are of the other schedule's time.
-  const enabled_pricings = schedule.enabled_pricings.filter(({ start_at, end_at }) => !start_at && !end_at)
+  const { end_at: end } = placed
+  const enabled_pricings = entriesFrom(schedule.enabled_pricings, placed.start_at).filter(
+    entry => end === null || !('start_at' in entry && entry.start_at && entry.start_at >= end),
+  )
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
     ...realignedBy(span),

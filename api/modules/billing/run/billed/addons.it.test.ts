@@ -264,3 +264,27 @@ test('products that one billing entity alone sells are sold by its subscriptions
   expect(refusal(await oneOff(other))).toEqual([400, 'INVALID_FIELD', 'lines.0.product_item_id'])
   expect((await oneOff(own)).status).toBe(201)
 })
+
+test('a copy of a schedule has the ADDONs that are enabled at its start, until they would have ended, and those that come later', async () => {
+  const sold = await sell()
+  const pricing_id = sold.addon['id']
+  const times = [
+    { start_at: '2026-03-02T00:00:00Z', end_at: '2026-03-11T00:00:00Z' },
+    { start_at: '2026-03-21T00:00:00Z', end_at: '2026-05-01T00:00:00Z' },
+    { start_at: '2026-05-11T00:00:00Z' },
+  ]
+  expect(
+    (
+      await enable(
+        sold,
+        times.map(time => ({ pricing_id, ...time })),
+      )
+    ).status,
+  ).toBe(200)
+  const copied = async (end: object) =>
+    (
+      await post(`pricing-plan-schedules/${sold.scheduleId}/copy?set_previous_end_at=true`, { start_at: APRIL, ...end })
+    )['enabled_pricings']
+  expect(await copied({ end_at: '2026-05-01T00:00:00Z' })).toEqual([{ pricing_id, end_at: '2026-05-01T00:00:00Z' }])
+})
+const APRIL = '2026-04-01T00:00:00Z'

@@ -4,6 +4,7 @@ import type { Payers } from '../../../invoices/settlement/funds.ts'
 import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-usage.ts'
+import { type Deducted, deductedIn } from '../../pricing/deducted.ts'
 import { type PricedInvoice, priceInvoice } from '../../pricing/price-invoice.ts'
 import { advanceChargesOf } from '../../refunds/advance-charges.ts'
 import { type AdvanceCharge, refundsIn, refundTimes } from '../../refunds/refunds.ts'
@@ -36,6 +37,7 @@ export function billYear(
   const billed = new Set<string>()
   const counted: ClosedUsage[] = []
   const ahead: AdvanceCharge[] = []
+  const deducted: Deducted[] = []
   let from = story.start
   for (;;) {
     const next = nextWindow(story, { keys, closed }, from)
@@ -54,6 +56,7 @@ export function billYear(
       window,
       ...funds?.payers(id, window),
       billed: new Set(billed),
+      deducted: [...deducted],
       usage: new Map(needs.map(need => [need.key, usageIn(story, need, issued)])),
       late,
       refunds: refundsIn(window, refundTimes(inputs), ahead),
@@ -63,6 +66,7 @@ export function billYear(
     closed.push({ window, invoice })
     funds?.closed(id, { window, invoice })
     for (const key of invoice.advanceCharges) billed.add(key)
+    deducted.push(...deductedIn(id, invoice.lines))
     ahead.push(
       ...advanceChargesOf(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))),
     )

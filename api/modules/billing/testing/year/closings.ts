@@ -13,6 +13,8 @@ export type Closing = {
   readonly known: Known
 }
 export type Span = { readonly start: number; readonly end: number }
+/** Of what is of a whole invoice. */
+export const NOWHEN: Span = { start: 0, end: 0 }
 
 /** A part of a period of a length, the days of the whole period, and how it was cut. */
 export type Cut = Span & {

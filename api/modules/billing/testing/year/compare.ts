@@ -3,7 +3,7 @@ import { decimal, plain, sum } from '../../../../../shared/decimal.ts'
 import { billYear, type Closed } from './bill-year.ts'
 import { storyOf } from './random-story.ts'
 import { type Expected, expectedYear } from './slow-model.ts'
-import type { Story } from './story.ts'
+import { knownAt, type Phase, pricesIn, type Story } from './story.ts'
 import { linesOfYear } from './year-lines.ts'
 
 /** What differs between the two, in words; none when they agree. */
@@ -29,10 +29,11 @@ function differing(story: Story, closed: Closed, expected: Expected | undefined)
   const keys = [...new Set([...found.keys(), ...wanted.keys()])]
   const off = (key: string): number => Math.abs((found.get(key) ?? 0) - (wanted.get(key) ?? 0))
   // A coupon is of lines that may differ by a cent each, and so by no more than all of them and its own rounding.
+  const { phases } = knownAt(story, Number.POSITIVE_INFINITY)
   const spread = keys.reduce((cents, key) => cents + (isSpread(story, key) ? off(key) : 0), 0)
   const differing = keys.flatMap(key => {
     const [is, should] = [found.get(key) ?? 0, wanted.get(key) ?? 0]
-    const most = key.startsWith('COUPON') && spread > 0 ? spread + 1 : allowed(story, key)
+    const most = key.startsWith('COUPON') && spread > 0 ? spread + 1 : allowed(story, key, phases)
     return Number.isNaN(should) || off(key) <= most
       ? []
       : [`at ${new Date(closed.window.cutoffAt).toISOString()} ${readable(key)}: ${is}, not ${should}`]
@@ -54,14 +55,28 @@ function sumsOf({ invoice: { columns, lines } }: Closed): string[] {
 const readable = (key: string): string =>
   key.replaceAll(/\d{13}/g, moment => new Date(Number(moment)).toISOString().slice(0, 16))
 
-const priceOf = ({ plans }: Story, key: string) =>
-  plans.flatMap(({ prices }) => prices).find(({ id }) => key.split(' ')[1] === id)
+const priceOf = (story: Story, key: string) => pricesIn(story).find(({ id }) => key.split(' ')[1] === id)
 
 /** Whether it is of a price whose amount is a part of a longer period's. */
 const isSpread = (story: Story, key: string): boolean => (priceOf(story, key)?.pricing ?? null) !== null
 
-/** A cent where an amount is a part of a longer period's, or is divided over several lines. */
-function allowed(story: Story, key: string): number {
+/** Whether a price of the schedule of a line is spread: what clauses make of all of them may differ with it. */
+const isOfSpread = ({ plans }: Story, key: string, phases: readonly Phase[]): boolean => {
+  // A coupon may be of all of them.
+  const own = phases.filter(({ id }) => [id, '-'].includes(key.split(' ')[2] ?? '')).map(({ plan }) => plan.id)
+  return plans.some(({ id, prices }) => own.includes(id) && prices.some(({ pricing }) => pricing !== null))
+}
+
+/** A cent where an amount is a part of a longer period's, or is divided over several lines; more where several clauses are of such. */
+function allowed(story: Story, key: string, phases: readonly Phase[]): number {
   const divided = key.startsWith('REFUND') && priceOf(story, key)?.kind === 'SEATS'
-  return isSpread(story, key) ? 2 : divided ? 1 : 0
+  const isWide =
+    isOfSpread(story, key, phases) && phases.some(({ deal }) => deal.discounts.length > 0 || deal.minimum !== null)
+  return isWide
+    ? 3
+    : isSpread(story, key) || (isOfSpread(story, key, phases) && key.startsWith('DISCOUNT'))
+      ? 2
+      : divided
+        ? 1
+        : 0
 }

@@ -142,6 +142,12 @@ const withoutUnused = (actions: readonly Action[]): Action[] =>
       actions.slice(index).some(each => each.type === 'ACTIVATE'),
   )
 
+/** Whether the last schedule is a DRAFT. */
+function followsDraft(actions: readonly Action[]): boolean {
+  const last = actions.findLast(({ type }) => type === 'PLAN' || type === 'ACTIVATE')
+  return last?.type === 'PLAN' && last.starts !== undefined
+}
+
 /** What has ended is not changed any more. */
 export function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'terms'>): Action[] {
   const kept: Action[] = []
@@ -151,11 +157,7 @@ export function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'te
     if (action.at >= ends) break
     // Plans are not changed while a cancellation is pending; within a term that is the last they are.
     if (action.type === 'PLAN' && (isCancelled || (action.starts ?? action.at) >= ends)) continue
-    if (
-      action.type === 'ACTIVATE' &&
-      kept.findLast(({ type }) => type === 'PLAN' || type === 'ACTIVATE')?.type !== 'PLAN'
-    )
-      continue
+    if (action.type === 'ACTIVATE' && !followsDraft(kept)) continue
     if (action.type === 'UNDO' && ends === Number.POSITIVE_INFINITY) continue
     if (action.type === 'RESUME' && !kept.some(each => each.type === 'PAUSE' && action.at < each.end)) continue
     if (action.type === 'CANCEL') ends = action.when

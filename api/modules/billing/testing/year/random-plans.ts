@@ -5,8 +5,10 @@ import {
   type Coupon,
   DAY,
   type Deal,
+  type Discount,
   type Included,
   type Kind,
+  LEVELS,
   type Plan,
   type Price,
   type Scope,
@@ -25,7 +27,8 @@ export const LENGTHS = [
 ] as const
 const PRICING = [MONTH, { type: 'YEAR', value: 1 }, { type: 'WEEK', value: 1 }, { type: 'DAY', value: 1 }] as const
 
-function randomPrice(random: Random, id: string): Price {
+/** A price of any kind. */
+export function randomPrice(random: Random, id: string): Price {
   const kind = pick<Kind>(random, ['FEE', 'FEE', 'SEATS', 'SEATS', 'USAGE', 'USAGE', 'ONCE'])
   const recurs = kind === 'FEE' || kind === 'SEATS'
   return {
@@ -71,6 +74,9 @@ export function randomDeals(
   { start, plans, template }: Pick<Story, 'start' | 'plans' | 'template'>,
 ): Deal[] {
   const [random, other] = [randomOf(seed + 1_000_003), randomOf(seed + 5_000_011)]
+  const clauses = randomOf(seed + 10_000_019)
+  const isDiscounted = chance(clauses, 0.4)
+  const carrying = randomOf(seed + 13_000_027)
   const prices = plans.flatMap(plan => plan.prices)
   return Array.from({ length: 4 }, (_, place): Deal => {
     const amounts = new Map(prices.flatMap(({ id }) => (chance(random, 0.2) ? [[id, whole(random, 1, 400_000)]] : [])))
@@ -83,7 +89,15 @@ export function randomDeals(
         : [first, { price: id, start: cut, end: null, quantity: whole(random, 0, 80) }]
     })
     // What a template includes is in its own time.
-    return { amounts, included: template && place < 2 ? [] : included, coupons: randomCoupons(other, prices, place) }
+    const isMoved = template !== null && place < 2
+    return {
+      amounts,
+      included: isMoved ? [] : included,
+      coupons: randomCoupons(other, prices, place),
+      ...(isDiscounted ? randomClauses(clauses, prices, isMoved) : { discounts: [], minimum: null }),
+      enabled: [],
+      carries: chance(carrying, 0.4),
+    }
   })
 }
 
@@ -98,4 +112,33 @@ function randomCoupons(random: Random, prices: readonly Price[], place: number):
     cents: whole(random, 1, 6_000),
     lasts: pick<Coupon['lasts']>(random, LASTS),
   }))
+}
+
+/** Discounts and a minimum of the whole invoice. */
+function randomClauses(
+  random: Random,
+  prices: readonly Price[],
+  isMoved: boolean,
+): Pick<Deal, 'discounts' | 'minimum'> {
+  const discounts = Array.from({ length: whole(random, 0, 3) }, (): Discount => {
+    const [level, isPercentage, isDated, isOpen, isConditional] = [
+      pick(random, [...LEVELS, 'totals'] as const),
+      chance(random, 0.35),
+      chance(random, 0.25),
+      chance(random, 0.5),
+      chance(random, 0.15),
+    ]
+    const from = whole(random, 0, 50) * DAY
+    const until = from + whole(random, 1, 60) * DAY
+    return {
+      level,
+      prices: prices.filter(() => chance(random, 0.6)).map(({ id }) => id),
+      percentage: isPercentage ? whole(random, 1, 60) : null,
+      cents: whole(random, 1, 8_000),
+      from: isDated && !isMoved ? from : null,
+      until: isDated && !isMoved && isOpen ? until : null,
+      condition: isConditional ? { isAbove: chance(random, 0.5), cents: whole(random, 0, 6_000) } : null,
+    }
+  })
+  return { discounts, minimum: chance(random, 0.4) ? whole(random, 1, 30_000) : null }
 }

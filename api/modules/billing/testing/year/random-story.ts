@@ -3,6 +3,8 @@ import type { Length } from './calendar.ts'
 import type { Template } from './own-rules.ts'
 import { chance, hours, pick, type Random, randomOf, whole } from './random.ts'
 import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } from './random-actions.ts'
+import { withAddons } from './random-addons.ts'
+import { withCards } from './random-cards.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
 import { DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
@@ -32,9 +34,14 @@ export function storyOf(seed: number): Story {
   const template = randomTemplate(randomOf(seed + 4_000_037), start)
   const { terms, actions: ends } = randomTerms(randomOf(seed + 3_000_017), frame)
   const [first, second] = [start, template ? start + (template.change - template.start) + 2 * DAY : start]
+  const base = randomDeals(seed, { start, plans, template })
+  const addons = withAddons(seed, { start, plans, deals: base, template })
+  const cards = withCards(seed, { start, plans: addons.plans })
   const back = randomReturns(randomOf(seed + 7_000_003), given, { ...frame, terms })
   const actions = [
     ...back,
+    ...addons.actions,
+    ...cards.actions,
     ...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given),
     ...ends,
   ]
@@ -51,8 +58,8 @@ export function storyOf(seed: number): Story {
     trial,
     terms,
     template,
-    plans,
-    deals: randomDeals(seed, { start, plans, template }),
+    plans: cards.plans,
+    deals: addons.deals,
     actions: ordered,
     usage: withReturns(randomOf(seed + 9_000_041), randomUsage(random, { start, actions: ordered })),
   }

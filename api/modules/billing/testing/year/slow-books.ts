@@ -1,21 +1,25 @@
 // What the slow model keeps: the periods of prices, what invoices charge of them, and what was charged before.
 import { dayOf } from './calendar.ts'
 import type { Closing, Cut, Span } from './closings.ts'
+import type { Ratio } from './ratio.ts'
 import type { Phase, Price, Story } from './story.ts'
 
 /** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */
 export type Period = Cut & { readonly fullDays: number; readonly charged: number }
 
-/** A line that is charged; `cents` is what is left of it after every clause so far. */
-export type Part = { readonly span: Span; readonly days: readonly number[]; cents: number }
+/** What an amount took off charges of one period, on the invoice that closed then. */
+export type Taken = { readonly clause: string; readonly period: Period; readonly cutoff: number; cents: number }
+type Off = { readonly taken: Taken; readonly cents: number }
+/** A line that is charged; `cents` is what is left of it after every clause so far, `off` what amounts took of it. */
+export type Part = { readonly span: Span; readonly days: readonly number[]; cents: number; readonly off: Off[] }
 /** What an invoice charges of one period of a price. */
 export type Entry = {
   readonly phase: Phase
   readonly price: Price
   readonly period: Period
   readonly parts: readonly Part[]
-  /** Of late usage: what was billed of the period before, and null of anything else. */
-  readonly before: number | null
+  /** Of late usage: what percentages left so far of what was billed of the period before, and null of anything else. */
+  before: number | null
   /** Of no seats. */
   readonly isEmpty: boolean
   /** Of no seats, as an earlier invoice had it: no coupon counts it, but the minimum may have grown. */
@@ -28,6 +32,7 @@ type Ahead = {
   readonly span: Span
   readonly paidDays: readonly number[]
   readonly cents: number
+  readonly off: readonly Off[]
 }
 /** What was charged ahead of a period: from when to when, with the pauses that were known then. */
 export type ChargedPart = {
@@ -45,6 +50,8 @@ export type Books = {
   /** The periods of no seats. */
   readonly empty: Set<string>
   readonly ahead: Ahead[]
+  /** What amounts took off. */
+  readonly taken: Taken[]
   /** Of a period: what was left of its charges, and the days for which its minimum was reached. */
   readonly periods: Map<string, { readonly charged: Pick<Part, 'days' | 'cents'>[]; readonly reached: Set<number> }>
   /** Of closed usage: what was counted and charged. */
@@ -60,6 +67,7 @@ export const emptyBooks = (): Books => ({
   charged: new Map(),
   empty: new Set(),
   ahead: [],
+  taken: [],
   periods: new Map(),
   usage: new Map(),
   redeemed: new Map(),
@@ -87,4 +95,16 @@ export function chargedDays({ zone }: Story, { known }: Closing, { start, end }:
   const days: number[] = []
   for (let day = dayOf(start, zone); day < dayOf(end, zone); day += 1) if (!paused(day)) days.push(day)
   return days
+}
+
+export const sumOf = (parts: readonly Pick<Part, 'cents'>[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
+
+/** What clauses are applied with. */
+export type On = {
+  readonly story: Story
+  readonly closing: Closing
+  readonly books: Books
+  readonly lines: Lines
+  /** What the refunds of the invoice give back of what amounts took. */
+  readonly givenBack: ReadonlyMap<Taken, Ratio>
 }

@@ -1,82 +1,92 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
 import { dayOf, startOfDay } from './calendar.ts'
-import { type Closing, FAR, type Span, spansOf } from './closings.ts'
+import { FAR, NOWHEN, spansOf } from './closings.ts'
 import { laterBy } from './own-rules.ts'
-import { ratio, rounded } from './ratio.ts'
-import { type Books, chargedDays, type Entry, type Lines, type Part } from './slow-books.ts'
-import type { Coupon, Phase, Price, Story } from './story.ts'
+import { ratio, rounded, times } from './ratio.ts'
+import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
+import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
+import { type Coupon, itemOf, type Phase, type Price } from './story.ts'
+import { categoryOf } from './story-discounts.ts'
 
-type On = {
-  readonly story: Story
-  readonly closing: Closing
-  readonly books: Books
-  readonly lines: Lines
-}
-
-const NOWHEN: Span = { start: 0, end: 0 }
-const sumOf = (parts: readonly Pick<Part, 'cents'>[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)
-const partOf = (cents: number, percentage: number): number => rounded(ratio(cents * percentage, 100))
-
-type Counting = { readonly phase: Phase; readonly coupon: Coupon }
+/** A coupon, and the schedules that have it: those that took it along too. */
+type Counting = { readonly coupon: Coupon; readonly having: ReadonlySet<string>; readonly begins: number }
 type Reached = { readonly entry: Entry; readonly added: Part | null }
 
-/** Discounts of prices, coupons that are limited, minimums, and then coupons of everything; what was paid ahead is noted. */
-export function applyClauses(entries: readonly Entry[], on: On): void {
-  for (const entry of entries) discount(entry, on)
-  const counting = on.closing.known.phases.flatMap(phase =>
-    phase.deal.coupons.filter(coupon => counts(coupon, phase, entries, on)).map(coupon => ({ phase, coupon })),
-  )
+/** Discounts of prices, coupons that are limited, minimums, and then coupons of everything, by line in the order of an invoice; what was paid ahead is noted. */
+export function applyClauses(given: readonly Entry[], on: On): void {
+  const { phases } = on.closing.known
+  const entries = given.toSorted((a, b) => categoryOf(a.price.id).localeCompare(categoryOf(b.price.id)))
+  discountPrices(entries, on)
+  const counting = couponsOf(phases).filter(each => counts(each, entries, on))
   for (const each of counting.filter(({ coupon }) => coupon.price !== null)) redeemLimited(each, entries, on)
   const reached = entries.map(entry => ({ entry, added: minimumOf(entry, on) }))
-  for (const { phase, coupon } of counting.filter(each => each.coupon.price === null)) {
-    const own = reached.filter(({ entry }) => entry.phase.id === phase.id)
-    const parts = [...own.flatMap(({ entry }) => entry.parts), ...own.flatMap(({ added }) => added ?? [])]
-    redeem(coupon, phase, { parts, lines: on.lines })
-  }
+  const charged = reached.flatMap(({ entry: { phase, parts, period }, added }) =>
+    [...parts, ...(added ? [added] : [])].map(part => ({ phase: phase.id, part, period })),
+  )
+  for (const phase of phases)
+    discountTotals(
+      phase,
+      charged.filter(each => each.phase === phase.id),
+      on,
+    )
+  const partsOf = (having: ReadonlySet<string>): Part[] =>
+    charged.filter(({ phase }) => having.has(phase)).map(({ part }) => part)
+  for (const { coupon, having } of counting.filter(each => each.coupon.price === null))
+    redeem(coupon, { parts: partsOf(having), lines: on.lines })
+  for (const phase of phases) minimumOfInvoice(phase, partsOf(new Set([phase.id])), on)
   for (const each of reached) note(each, on)
 }
 
-/** Adds the charges, and takes the discount of their price off them. */
-function discount({ phase, price, period, parts, before }: Entry, { lines }: On): void {
-  for (const { span, cents } of parts) lines.add('REVENUE', `${price.id} ${phase.id}`, span, cents)
-  // Late usage: the discount of the whole, rounded once, less that of what was billed before.
-  const of = (cents: number): number => (cents > 0 ? partOf(cents, price.discount ?? 0) : 0)
-  const off = of((before ?? 0) + sumOf(parts)) - of(before ?? 0)
-  if (before === null) take(parts, off, [price.discount ?? 0, 100])
-  else for (const part of parts) part.cents -= off
-  lines.add('DISCOUNT', `${price.id} ${phase.id}`, period, -off)
+/** The coupons of schedules in their order; one that a later schedule took along is one coupon. */
+function couponsOf(phases: readonly Phase[]): Counting[] {
+  const found = new Map<string, Counting>()
+  for (const { id, start, deal } of phases)
+    for (const coupon of deal.coupons) {
+      const before = found.get(coupon.id)
+      const having = new Set([...(before?.having ?? []), id])
+      found.set(coupon.id, { coupon, having, begins: before?.begins ?? start })
+    }
+  return [...found.values()]
 }
 
 /** A percentage is of each period, an amount of everything but late usage. */
-function redeemLimited({ phase, coupon }: Counting, entries: readonly Entry[], { lines }: On): void {
-  const own = entries.filter(entry => entry.phase.id === phase.id && entry.price.id === coupon.price)
+function redeemLimited({ coupon, having }: Counting, entries: readonly Entry[], { lines }: On): void {
+  const own = entries.filter(entry => having.has(entry.phase.id) && itemOf(entry.price) === coupon.price)
   const inTime = own.filter(({ before }) => before === null).flatMap(({ parts }) => parts)
   const groups = coupon.percentage === null ? [inTime] : own.map(({ parts }) => parts)
-  for (const parts of groups) redeem(coupon, phase, { parts, lines })
+  for (const parts of groups) redeem(coupon, { parts, lines })
 }
 
 /** What is left of it was paid ahead, and is refunded by its days. */
 function note({ entry: { phase, price, parts }, added }: Reached, { books }: On): void {
   if (!price.inAdvance || price.kind === 'ONCE') return
-  for (const { span, days, cents } of added ? [...parts, added] : parts)
-    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents })
+  for (const { span, days, cents, off } of added ? [...parts, added] : parts)
+    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents, off })
 }
 
 /** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */
-function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story, closing, books }: On): boolean {
+function counts(
+  { coupon, having, begins: start }: Counting,
+  entries: readonly Entry[],
+  { story, closing, books }: On,
+): boolean {
   const { from, cutoff, ahead } = closing
   // One that begins on the day on which a billing period begins, begins and ends with it, at midnights.
-  const begins = dayOf(phase.start, story.zone)
+  const begins = dayOf(start, story.zone)
   const time = { start: story.start, end: FAR(story) }
-  const period = spansOf(story, closing.known, story.billing, time, phase.start + 1).at(-1)
+  const period = spansOf(story, closing.known, story.billing, time, start + 1).at(-1)
   const withPeriod = period !== undefined && dayOf(period.start, story.zone) === begins
-  if (cutoff < (withPeriod ? period.start : phase.start)) return false
+  if (cutoff < (withPeriod ? period.start : start)) return false
   const charges = entries.filter(({ before, isAgain }) => before === null && !isAgain)
   if (coupon.lasts === 'FOREVER') return true
   if (coupon.lasts === 'ONE_TIME') {
-    const key = `${coupon.id} ${phase.id}`
-    // No seats are no charge, but their minimum is one.
-    const isCharged = charges.some(each => each.phase.id === phase.id && !(each.isEmpty && !hasMinimum(each.price)))
+    const key = coupon.id
+    // No seats are no charge, but their minimum is one, and so is that of the invoice that collects their time.
+    const ofInvoice = ({ phase, price }: Entry): boolean =>
+      from !== null && !price.inAdvance && phase.deal.minimum !== null
+    const isCharged = charges.some(
+      each => having.has(each.phase.id) && (!each.isEmpty || hasMinimum(each.price) || ofInvoice(each)),
+    )
     if (isCharged && !books.redeemed.has(key)) books.redeemed.set(key, cutoff)
     return books.redeemed.get(key) === cutoff
   }
@@ -84,41 +94,26 @@ function counts(coupon: Coupon, phase: Phase, entries: readonly Entry[], { story
   const paid = paysAhead ? cutoff : (from ?? cutoff)
   const paidDay = dayOf(paid, story.zone)
   const lastDay = laterBy(begins, coupon.lasts)
-  return withPeriod || phase.start === startOfDay(begins, story.zone) ? paidDay < lastDay : paidDay <= lastDay
+  return withPeriod || start === startOfDay(begins, story.zone) ? paidDay < lastDay : paidDay <= lastDay
 }
 
 function redeem(
   { id, percentage, cents }: Coupon,
-  phase: Phase,
   { parts, lines }: { readonly parts: readonly Part[]; readonly lines: Lines },
 ): void {
   const base = sumOf(parts)
   if (base <= 0) return
   if (Number.isNaN(base)) {
-    lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, Number.NaN)
+    lines.add('COUPON', `${id} -`, NOWHEN, Number.NaN)
     for (const part of parts) part.cents = Number.NaN
     return
   }
-  const off = percentage === null ? Math.min(cents, base) : partOf(base, percentage)
-  take(parts, off, percentage === null ? [off, base] : [percentage, 100])
-  lines.add('COUPON', `${id} ${phase.id}`, NOWHEN, -off)
-}
-
-/**
- * Takes an amount off lines, of each cent of them the part `[over, under]`: rounded down, and what is left of the amount goes to the largest
- * remainders, the first line first.
- */
-function take(parts: readonly Part[], amount: number, [over, under]: readonly [number, number]): void {
-  if (amount === 0) return
-  const wanted = parts.map((part, place) => {
-    const exact = part.cents * over
-    const down = Math.floor(exact / under)
-    return { part, place, down, rest: exact - down * under }
-  })
-  const left = amount - wanted.reduce((sum, { down }) => sum + down, 0)
-  const inOrder = wanted.toSorted((a, b) => b.rest - a.rest || a.place - b.place)
-  for (const [place, { part, down }] of inOrder.entries())
-    part.cents -= down + Math.floor(left / parts.length) + (place < left % parts.length ? 1 : 0)
+  const part = percentage === null ? ratio(Math.min(cents, base), base) : ratio(percentage, 100)
+  const off = takeOff(
+    parts,
+    parts.map(each => times(ratio(each.cents, 1), part)),
+  )
+  lines.add('COUPON', `${id} -`, NOWHEN, -off)
 }
 
 const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined
@@ -134,8 +129,10 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }
   books.periods.set(key, { charged, reached })
   const days = chargedDays(story, closing, period)
-  // The model leaves open what part of a charge counts of which some days are gone.
-  const isOpen = charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
+  // The model leaves open what counts of a charge of which some days are gone, or that was of another time.
+  const isOpen =
+    paidAgain(key, of, days, books) ||
+    charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
   const before = isOpen ? Number.NaN : sumOf(charged)
   // Of two minimums of the same lines, what the one adds counts towards the other, so that the larger is owed.
   const owed = (count: number): number =>
@@ -150,5 +147,28 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   charged.push(...parts.map(part => ({ ...part })))
   for (const day of days) reached.add(day)
   lines.add('COMMITMENT', of, period, missing)
-  return { span: period, days: ownDays, cents: missing }
+  return { span: period, days: ownDays, cents: missing, off: [] }
+}
+
+/** Whether days of a period were also charged as a part of another one, of an ADDON that was enabled at another time then. */
+const paidAgain = (own: string, of: string, days: readonly number[], { periods }: On['books']): boolean =>
+  [...periods].some(
+    ([key, { charged }]) =>
+      key !== own && key.startsWith(`${of} `) && charged.some(part => part.days.some(day => days.includes(day))),
+  )
+
+/**
+ * What is missing of the minimum of everything that a schedule is charged on an invoice, for the days of the billing period in which it
+ * holds. An invoice that collects no time has none.
+ */
+function minimumOfInvoice({ id, deal, start, end, trial }: Phase, parts: readonly Part[], on: On): void {
+  const { story, closing, lines } = on
+  const { known, from, cutoff } = closing
+  if (deal.minimum === null || trial || from === null) return
+  const [period] = spansOf(story, known, story.billing, { start: from, end: cutoff })
+  if (!period) return
+  const until = Math.min(cutoff, end ?? cutoff, known.cancel?.at ?? cutoff)
+  const days = chargedDays(story, closing, { start: Math.max(from, start), end: until })
+  const owed = rounded(ratio(deal.minimum * days.length, period.until - period.from))
+  lines.add('COMMITMENT', `commitment.totals.0 ${id}`, NOWHEN, Math.max(0, owed - sumOf(parts)))
 }

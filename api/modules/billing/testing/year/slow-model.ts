@@ -3,10 +3,21 @@
 import { dayOf, startOfDay } from './calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
 import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
-import { type Books, type ChargedPart, chargedDays, type Entry, emptyBooks, Lines, type Period } from './slow-books.ts'
+import {
+  type Books,
+  type ChargedPart,
+  chargedDays,
+  type Entry,
+  emptyBooks,
+  Lines,
+  type Period,
+  type Taken,
+} from './slow-books.ts'
+import { during, earliest, takenOverAt, versionTime } from './slow-cards.ts'
 import { applyClauses } from './slow-clauses.ts'
-import { leftOut, paysFor } from './slow-parts.ts'
+import { leftOut, paysFor, timesBeside } from './slow-parts.ts'
 import { usagePrice, worth } from './slow-prices.ts'
+import { rises, stretches } from './slow-seats.ts'
 import { countOf, type Phase, type Price, type Story } from './story.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
@@ -41,6 +52,7 @@ class Invoice {
   private readonly lines = new Lines()
   private readonly quantities = new Lines()
   private readonly entries: Entry[] = []
+  private readonly givenBack = new Map<Taken, Ratio>()
   private readonly story: Story
   private readonly closing: Closing
   private readonly books: Books
@@ -54,12 +66,16 @@ class Invoice {
     const { story, closing, books, lines } = this
     const late = this.lateUsage()
     for (const phase of closing.known.phases) {
-      for (const price of phase.plan.prices) this.charge(phase, price)
+      for (const price of phase.plan.prices) {
+        const version = versionTime(phase, price, this.story)
+        for (const time of price.addon ? phase.enabled : [phase])
+          if (version !== null) this.charge(phase, price, during(time, version))
+      }
     }
     const charged = [...this.entries]
     // What is refunded was charged by earlier invoices.
     this.refunds()
-    applyClauses([...charged, ...late], { story, closing, books, lines })
+    applyClauses([...charged, ...late], { story, closing, books, lines, givenBack: this.givenBack })
     return {
       cutoff: closing.cutoff,
       issued: closing.issued,
@@ -74,37 +90,49 @@ class Invoice {
     return chargedDays(this.story, this.closing, span)
   }
 
-  private charge(phase: Phase, price: Price): void {
+  /** A price in a time in which it is sold. */
+  private charge(phase: Phase, price: Price, time: Pick<Phase, 'start' | 'end'>): void {
     const { known, from, cutoff, ahead } = this.closing
     if (phase.trial) return
-    const end = Math.min(phase.end ?? FAR(this.story), known.cancel?.at ?? FAR(this.story))
-    if (end <= phase.start) return
+    const far = FAR(this.story)
+    const start = Math.max(phase.start, time.start)
+    const end = Math.min(phase.end ?? far, known.cancel?.at ?? far, time.end ?? far)
+    if (end <= start) return
     const scan = { start: from ?? cutoff, end: ahead }
     if (price.kind === 'ONCE') {
-      const key = `${price.id} ${phase.id}`
-      if (phase.start < scan.start || phase.start >= scan.end || this.books.charged.has(key)) return
-      const [first] = spansOf(this.story, known, this.story.billing, { start: phase.start, end })
-      if (!first) return
-      this.books.charged.set(key, [])
-      const period = { ...first, fullDays: 1, charged: 1 }
-      this.entry(phase, price, period, [{ span: first, cents: rounded(cents(price.amount)) }])
+      this.chargeOnce(phase, price, { start, end }, scan)
       return
     }
-    for (const span of spansOf(
-      this.story,
-      known,
-      price.billing ?? this.story.billing,
-      { start: phase.start, end },
-      ahead + 1,
-    )) {
+    for (const span of spansOf(this.story, known, price.billing ?? this.story.billing, { start, end }, ahead + 1)) {
       if (span.start >= Math.max(ahead, cutoff)) break
       const charged = this.days(span).length
       const wholeDays = dayOf(span.end, this.story.zone) - dayOf(span.start, this.story.zone)
       if (charged === 0 && wholeDays > 0) continue
       const period = { ...span, fullDays: span.until - span.from, charged }
-      if (price.inAdvance) this.chargeAhead(phase, price, period, scan)
+      if (price.inAdvance)
+        for (const each of this.notPaid(phase, price, period)) this.chargeAhead(phase, price, each, scan)
       else if (from !== null && from < span.end && span.end <= cutoff) this.chargeAfter(phase, price, period)
     }
+  }
+
+  private chargeOnce(phase: Phase, price: Price, { start, end }: Span, scan: Span): void {
+    const key = `${price.id} ${phase.id} ${start}`
+    if (start < scan.start || start >= scan.end || this.books.charged.has(key)) return
+    const [first] = spansOf(this.story, this.closing.known, this.story.billing, { start, end })
+    if (!first) return
+    this.books.charged.set(key, [])
+    const period = { ...first, fullDays: 1, charged: 1 }
+    this.entry(phase, price, period, [{ span: first, cents: rounded(cents(price.amount)) }])
+  }
+
+  /** A period of an ADDON without what was charged ahead of it before the time in which it is enabled was changed. */
+  private notPaid({ id }: Phase, price: Price, period: Period): Period[] {
+    if (!price.addon || price.kind !== 'FEE') return [period]
+    const name = `${price.id} ${id} `
+    const paid = [...this.books.charged].flatMap(([key, parts]) =>
+      key.startsWith(name) && key !== `${name}${period.start}` ? parts : [],
+    )
+    return timesBeside(period, paid).map(time => ({ ...period, ...time, charged: this.days(time).length }))
   }
 
   private chargeAfter(phase: Phase, price: Price, period: Period): void {
@@ -120,7 +148,9 @@ class Invoice {
     let soFar = ratio(0, 1)
     let billed = 0
     let isEmpty = true
-    for (const { span, seats } of price.kind === 'SEATS' ? this.stretches(period) : [{ span: period, seats: 1 }]) {
+    for (const { span, seats } of price.kind === 'SEATS'
+      ? stretches(this.closing.known, period)
+      : [{ span: period, seats: 1 }]) {
       const days = this.days(span).length
       if (price.kind === 'SEATS' && days === 0) continue
       soFar = plus(soFar, worth(price, { seats, days, period }, this.story.billing))
@@ -166,7 +196,7 @@ class Invoice {
   private unpaid(price: Price, time: Span, paying: readonly ChargedPart[]): Unpaid[] {
     const found =
       price.kind === 'SEATS'
-        ? this.rises(time, paying)
+        ? rises(this.closing, time, paying)
         : paying.length > 0
           ? []
           : [{ at: time.start, seats: 1, more: 1 }]
@@ -187,35 +217,6 @@ class Invoice {
     return [{ span, cents: centsOf(before + days) - centsOf(before) }]
   }
 
-  /** The seats that are not paid for yet, each number with when they come and how many more they are. */
-  private rises(time: Span, charged: readonly ChargedPart[]): { at: number; seats: number; more: number }[] {
-    const found: { at: number; seats: number; more: number }[] = []
-    let paid: number | null = null
-    for (const { span, seats } of this.stretches(time)) {
-      for (const each of charged) if (each.at <= span.start) paid = Math.max(paid ?? 0, each.seats)
-      const before: number | null = paid
-      paid = Math.max(paid ?? 0, seats)
-      if (before !== null && (seats <= before || span.start >= this.closing.cutoff)) continue
-      found.push({ at: span.start, seats, more: seats - (before ?? 0) })
-    }
-    return found
-  }
-
-  /** A period cut where the number of seats changes. */
-  private stretches({ start, end }: Span): { span: Span; seats: number }[] {
-    const { seats } = this.closing.known
-    const at = (moment: number): number =>
-      seats.filter(seat => seat.start <= moment && (seat.end === null || moment < seat.end)).length
-    const moments = [...new Set([start, ...seats.flatMap(seat => [seat.start, seat.end ?? start])])]
-      .filter(moment => start <= moment && moment < end)
-      .toSorted((a, b) => a - b)
-      .filter((moment, index, all) => index === 0 || at(moment) !== at(all[index - 1] ?? start))
-    return moments.map((moment, index) => ({
-      span: { start: moment, end: moments[index + 1] ?? end },
-      seats: at(moment),
-    }))
-  }
-
   private entry(
     phase: Phase,
     price: Price,
@@ -223,7 +224,7 @@ class Invoice {
     parts: readonly { readonly span: Span; readonly cents: number }[],
     of: Pick<Entry, 'isEmpty' | 'isAgain'> = { isEmpty: false, isAgain: false },
   ): void {
-    const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span) }))
+    const charged = parts.map(({ span, cents: value }) => ({ span, cents: value, days: this.days(span), off: [] }))
     this.entries.push({ phase, price, period, parts: charged, before: null, ...of })
   }
 
@@ -269,7 +270,7 @@ class Invoice {
         phase,
         price,
         period,
-        parts: [{ span: period, days: [], cents: value - before }],
+        parts: [{ span: period, days: [], cents: value - before, off: [] }],
         before,
         isEmpty: false,
         isAgain: false,
@@ -281,20 +282,31 @@ class Invoice {
   /** What was charged for the days left when a phase, or the subscription, ends with a refund. */
   private refunds(): void {
     const { known, from, cutoff } = this.closing
-    if (from === null) return
     for (const phase of known.phases) {
-      const ended = phase.refund ? phase.end : null
-      const cancelled =
-        known.cancel?.refund && (phase.end === null || known.cancel.at < phase.end) ? known.cancel.at : null
-      const moment = cancelled ?? ended
-      if (moment === null || moment <= from || moment > cutoff) continue
-      for (const { phase: id, price, span, paidDays, cents: paid } of this.books.ahead) {
-        if (id !== phase.id || moment >= span.end || paidDays.length === 0) continue
-        const start = Math.max(moment, span.start)
-        const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
-        const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
-        this.lines.add('REFUND', `${price.id} ${id}`, { start, end: span.end }, -back)
+      for (const charged of this.books.ahead) {
+        if (charged.phase !== phase.id || charged.paidDays.length === 0) continue
+        const moment = this.refundedFrom(phase, charged.price)
+        if (from !== null && moment !== null && moment > from && moment <= cutoff && moment < charged.span.end)
+          this.refund(charged, Math.max(moment, charged.span.start))
       }
+    }
+  }
+
+  /** From when on it is: another version of a rate card that takes over charges its own price for the days left. */
+  private refundedFrom(phase: Phase, price: Price): number | null {
+    const { cancel } = this.closing.known
+    const isCancelled = cancel?.refund === true && (phase.end === null || cancel.at < phase.end)
+    const ended = isCancelled ? cancel.at : phase.refund ? phase.end : null
+    return earliest(ended, takenOverAt(phase, price, this.story))
+  }
+
+  private refund({ phase, price, span, paidDays, cents: paid, off }: Books['ahead'][number], start: number): void {
+    const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
+    const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
+    this.lines.add('REFUND', `${price.id} ${phase}`, { start, end: span.end }, -back)
+    for (const { taken, cents: part } of off) {
+      const before = this.givenBack.get(taken) ?? ratio(0, 1)
+      this.givenBack.set(taken, plus(before, ratio(part * left, paidDays.length)))
     }
   }
 }

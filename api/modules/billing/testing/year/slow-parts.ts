@@ -57,3 +57,18 @@ export function leftOut(
     },
   }
 }
+
+/** The times of a period that no charge is for. */
+export function timesBeside(period: Span, paid: readonly ChargedPart[]): Span[] {
+  const found: Span[] = []
+  for (const time of cut(
+    period,
+    paid.flatMap(({ at, end }) => [at, end]),
+  )) {
+    if (paid.some(({ at, end }) => at <= time.start && time.end <= end)) continue
+    const before = found.at(-1)
+    if (before?.end === time.start) found[found.length - 1] = { start: before.start, end: time.end }
+    else found.push(time)
+  }
+  return found
+}

@@ -1,9 +1,13 @@
 // What billing is given of a story: what is known at a moment, as it would be read from the database.
+import { versionsDuring } from '../../../catalog/pricing-plans/rate-card.ts'
 import type { AppliedCoupon } from '../../../subscriptions/coupons/schema.ts'
-import type { BillingInputs, ScheduleInput } from '../../terms/billing-inputs.ts'
+import type { BillingInputs, PricingInput, ScheduleInput } from '../../terms/billing-inputs.ts'
 import { exampleInputs } from '../example-inputs.ts'
-import type { Coupon, Known, Phase, Story } from './story.ts'
+import { type Coupon, itemOf, type Known, type Phase, type Price, type Story } from './story.ts'
+import { categoryOf } from './story-discounts.ts'
 import { configOf, givenBy, termsOf, timeText } from './story-terms.ts'
+
+const PRODUCT = { tax_category: null, display_order: null }
 
 export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known): BillingInputs {
   const prices = story.plans.flatMap(({ prices: own }) => own)
@@ -14,6 +18,7 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
   const product_items = prices.map(({ id, kind }) => ({
     ...product,
     id: `item ${id}`,
+    product_id: `product ${id}`,
     model_type: MODELS[kind],
     meter_value_calculation_id: kind === 'USAGE' ? 'calc' : null,
   }))
@@ -36,18 +41,29 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
       ],
     },
     schedules: phases.map(scheduleOf),
-    pricings: story.plans.map(plan => ({
-      id: `pricing ${plan.id}`,
-      pricing_plan_version_id: plan.id,
-      name: plan.id,
-      display_order: null,
-      items: plan.prices.map(price => ({
-        id: `priced ${price.id}`,
-        product_item_ids: [`item ${price.id}`],
-        configs: [configOf(price)],
-      })),
-    })),
+    pricings: story.plans.flatMap(plan => [
+      pricingOf(
+        plan.id,
+        plan.prices.filter(({ addon }) => !addon),
+      ),
+      {
+        ...pricingOf(
+          plan.id,
+          plan.prices.filter(({ addon }) => addon),
+          ' addon',
+        ),
+        addon: true as const,
+      },
+      ...(plan.card ?? []).map(({ prices: own }, index) => pricingOf(versionNamed(plan.id, index + 1), own)),
+    ]),
     product_items,
+    products: prices.map(({ id }) => ({
+      ...PRODUCT,
+      id: `product ${id}`,
+      name: id,
+      category_id: categoryOf(id),
+    })),
+    product_categories: [...new Set(prices.map(({ id }) => categoryOf(id)))].map(id => ({ ...PRODUCT, id, name: id })),
     seats: prices
       .filter(({ kind }) => kind === 'SEATS')
       .flatMap(({ id }) =>
@@ -60,6 +76,33 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
   }
 }
 
+const pricingOf = (plan: string, prices: readonly Price[], more = ''): PricingInput => ({
+  id: `pricing ${plan}${more}`,
+  pricing_plan_version_id: plan,
+  name: plan,
+  display_order: null,
+  items: prices.map(price => ({
+    id: `priced ${price.id}`,
+    product_item_ids: [`item ${itemOf(price)}`],
+    configs: [configOf(price)],
+  })),
+})
+
+const versionNamed = (plan: string, version: number): string => (version === 0 ? plan : `${plan}v${version}`)
+const LONG_AGO = '2000-01-01T00:00:00Z'
+
+/** The versions of a rate card that are in force during a schedule. */
+function rateCardOf({ plan: { id, card }, start, end }: Phase): Pick<ScheduleInput, 'rate_card'> {
+  if (!card) return {}
+  const starts = [LONG_AGO, ...card.map(version => timeText(version.start))]
+  const versions = starts.map((start_at, version) => ({
+    pricing_plan_version_id: versionNamed(id, version),
+    start_at,
+  }))
+  const time = { start_at: timeText(start), end_at: end === null ? null : timeText(end) }
+  return { rate_card: versionsDuring(versions, time) }
+}
+
 const scheduleOf = (phase: Phase): ScheduleInput => ({
   id: phase.id,
   pricing_plan_id: 'plan',
@@ -68,7 +111,15 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   end_at: phase.end === null ? null : timeText(phase.end),
   pricing_currency: 'EUR',
   billing_period: null,
-  ...termsOf(phase, { pricing: plan => `pricing ${plan}`, item: price => `priced ${price}`, config: price => price }),
+  ...rateCardOf(phase),
+  ...termsOf(phase, {
+    pricing: (plan, addon) => `pricing ${plan}${addon ? ' addon' : ''}`,
+    item: price => `priced ${price}`,
+    config: price => price,
+    productItem: price => `item ${price}`,
+    product: price => `product ${price}`,
+    category: categoryOf,
+  }),
   ...(phase.deal.coupons.length === 0 ? {} : { coupons: phase.deal.coupons.map(couponOf) }),
   ...(phase.refund ? { refund_advance_charges: true as const } : {}),
   ...(phase.trial ? { trial: true as const } : {}),
@@ -83,5 +134,5 @@ const couponOf = (coupon: Coupon): AppliedCoupon => ({
   ...givenBy(coupon),
   meter_value_reference: null,
   limited_to: coupon.price === null ? null : { product_item_ids: [`item ${coupon.price}`] },
-  start_at: null,
+  start_at: coupon.since === undefined ? null : timeText(coupon.since),
 })

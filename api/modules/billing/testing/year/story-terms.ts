@@ -2,7 +2,8 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { ConfigInput } from '../../terms/billing-inputs.ts'
-import type { Coupon, Phase, Plan, Price, Scope } from './story.ts'
+import { type Coupon, type Discount, itemOf, type Phase, type Plan, type Price, type Scope } from './story.ts'
+import { discountsOf, pricesOf } from './story-discounts.ts'
 
 const euro = (amount: number, places: number) => ({
   quantity: plain(decimal(`${amount}e-${places}`)),
@@ -38,15 +39,19 @@ export const givenBy = ({ percentage, cents, lasts }: Coupon) => ({
   duration: typeof lasts === 'string' ? { type: lasts } : { type: 'PERIOD' as const, period: lasts },
 })
 
-/** The ids of a plan's pricing, of a price's item in it and of its config. */
+/** The ids of a plan's pricing, and by price those of its item in it, of its config and of what is sold. */
 export type PriceIds = {
-  readonly pricing: (plan: string) => string
+  readonly pricing: (plan: string, addon: boolean) => string
   readonly item: (price: string) => string
   readonly config: (price: string) => string
+  readonly productItem: (price: string) => string
+  readonly product: (price: string) => string
+  readonly category: (price: string) => string
 }
 
 /** What a schedule says of its prices besides its plan: discounts, minimums, other amounts and what it includes. */
-export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
+export function termsOf(phase: Phase, ids: PriceIds) {
+  const { plan, deal, start, end } = phase
   const own = plan.prices.filter(price => deal.amounts.has(price.id))
   const included = deal.included.filter(
     entry =>
@@ -54,28 +59,30 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
       (entry.end === null || entry.end > start) &&
       (end === null || entry.start < end),
   )
-  const discounts = plan.prices.flatMap(price =>
-    price.discount === null ? [] : [{ ids: [ids.config(price.id)], percentage: String(price.discount) }],
-  )
-  const commitment = minimumsOf(plan, ids)
+  const commitment = {
+    ...minimumsOf(plan, ids),
+    ...(deal.minimum === null ? {} : { totals: [{ amount: euro(deal.minimum, 2) }] }),
+  }
   return {
-    discount: discounts.length === 0 ? null : { pricing_item_configs: discounts },
+    discount: allDiscounts(phase, ids),
     ...(Object.keys(commitment).length === 0 ? {} : { commitment }),
     ...(own.length === 0
       ? {}
       : {
-          override_pricings: [
-            {
-              original_pricing_id: ids.pricing(plan.id),
+          override_pricings: [false, true].flatMap(addon => {
+            const inIt = own.filter(price => (price.addon ?? false) === addon)
+            const items = inIt.map(price => ({
+              original_pricing_item_id: ids.item(price.id),
               override: 'SPECIFIC' as const,
-              items: own.map(price => ({
-                original_pricing_item_id: ids.item(price.id),
-                override: 'SPECIFIC' as const,
-                configs: [{ original_pricing_item_config_id: ids.config(price.id), bands: bandsOf(price) }],
-              })),
-            },
-          ],
+              configs: [{ original_pricing_item_config_id: ids.config(price.id), bands: bandsOf(price) }],
+            }))
+            if (items.length === 0) return []
+            return [{ original_pricing_id: ids.pricing(plan.id, addon), override: 'SPECIFIC' as const, items }]
+          }),
         }),
+    ...(phase.enabled.length === 0 || !plan.prices.some(({ addon }) => addon)
+      ? {}
+      : { enabled_pricings: enabledOf(phase, ids) }),
     ...(included.length === 0
       ? {}
       : {
@@ -89,6 +96,69 @@ export function termsOf({ plan, deal, start, end }: Phase, ids: PriceIds) {
   }
 }
 
+/** When a schedule has the ADDON of its plan enabled. */
+export const enabledOf = ({ plan, start: begins, enabled }: Phase, { pricing }: Pick<PriceIds, 'pricing'>) =>
+  enabled.map(({ start, end }) => ({
+    pricing_id: pricing(plan.id, true),
+    ...(start === begins ? {} : { start_at: timeText(start) }),
+    ...(end === null ? {} : { end_at: timeText(end) }),
+  }))
+
+type Taking = {
+  readonly ids: string[]
+  readonly percentage?: string
+  readonly amount?: ReturnType<typeof euro>
+  readonly start_at?: string
+  readonly end_at?: string
+  readonly condition?: {
+    readonly comparator: 'GREATER_THAN' | 'LESS_THAN_OR_EQUALS'
+    readonly value: { readonly amount: ReturnType<typeof euro> }
+  }
+}
+
+/** The discounts of the prices, and those of the schedule, by what they are of. */
+function allDiscounts(phase: Phase, ids: PriceIds) {
+  const { plan, start } = phase
+  const found: Partial<Record<Exclude<Discount['level'], 'totals'>, Taking[]>> & { totals?: Omit<Taking, 'ids'>[] } = {}
+  const ofPrices = plan.prices.flatMap(({ id, discount }) =>
+    discount === null ? [] : [{ ids: [ids.config(id)], percentage: String(discount) }],
+  )
+  if (ofPrices.length > 0) found.pricing_item_configs = ofPrices
+  for (const { discount } of discountsOf(phase)) {
+    const { level, percentage, cents, from, until, condition } = discount
+    const taking: Omit<Taking, 'ids'> = {
+      ...(percentage === null ? { amount: euro(cents, 2) } : { percentage: String(percentage) }),
+      ...(from === null ? {} : { start_at: timeText(start + from) }),
+      ...(until === null ? {} : { end_at: timeText(start + until) }),
+      ...(condition === null
+        ? {}
+        : {
+            condition: {
+              comparator: condition.isAbove ? 'GREATER_THAN' : 'LESS_THAN_OR_EQUALS',
+              value: { amount: euro(condition.cents, 2) },
+            },
+          }),
+    }
+    if (level === 'totals') found.totals = [...(found.totals ?? []), taking]
+    else found[level] = [...(found[level] ?? []), { ids: idsOn(discount, plan, ids), ...taking }]
+  }
+  return Object.keys(found).length === 0 ? null : found
+}
+
+function idsOn(discount: Discount, plan: Plan, ids: PriceIds): string[] {
+  const idOf = {
+    pricing_item_configs: ids.config,
+    pricing_items: ids.item,
+    pricings: () => ids.pricing(plan.id, false),
+    product_items: ids.productItem,
+    products: ids.product,
+    product_categories: ids.category,
+    totals: () => '',
+  }[discount.level]
+  const isOfOne = discount.level === 'pricing_item_configs' || discount.level === 'pricing_items'
+  return [...new Set(pricesOf(discount, plan).map(price => idOf(isOfOne ? price.id : itemOf(price))))]
+}
+
 /** The minimums of a plan's prices, by what they are of. */
 function minimumsOf(plan: Plan, ids: PriceIds) {
   const found: Partial<Record<Scope, { ids: string[]; amount: ReturnType<typeof euro> }[]>> = {}
@@ -98,7 +168,7 @@ function minimumsOf(plan: Plan, ids: PriceIds) {
   for (const { id, minimum, second } of plan.prices) {
     if (minimum !== null) add('pricing_item_configs', ids.config(id), minimum)
     if (second?.scope === 'pricing_item_configs') add(second.scope, ids.config(id), second.cents)
-    if (second?.scope === 'pricings') add(second.scope, ids.pricing(plan.id), second.cents)
+    if (second?.scope === 'pricings') add(second.scope, ids.pricing(plan.id, false), second.cents)
   }
   return found
 }

@@ -21,6 +21,11 @@ export type Price = {
   readonly second?: { readonly scope: Scope; readonly cents: number }
   /** A whole percentage. */
   readonly discount: number | null
+  /** Whether it is sold only while the schedule has the ADDON of its plan enabled. */
+  readonly addon?: true
+  /** Of a later version of a rate card: which one, from 1 on, and the price of the first version whose item it has. */
+  readonly version?: number
+  readonly sells?: string
 }
 /** What a schedule includes of the usage of a price for some time. */
 export type Included = {
@@ -38,6 +43,33 @@ export type Coupon = {
   readonly percentage: number | null
   readonly cents: number
   readonly lasts: 'ONE_TIME' | 'FOREVER' | Length
+  /** Of one that an earlier schedule had: where it began. */
+  readonly since?: number
+}
+/** What a discount of a schedule can be of, from narrow to wide. */
+export const LEVELS = [
+  'pricing_item_configs',
+  'pricing_items',
+  'pricings',
+  'product_items',
+  'products',
+  'product_categories',
+  'totals',
+] as const
+export type Level = (typeof LEVELS)[number]
+/** A discount of a schedule, besides those of its prices. */
+export type Discount = {
+  readonly level: Level
+  /** The prices that it names, of any plan; a pricing and the total have all prices of the schedule, a category has those of its kind. */
+  readonly prices: readonly string[]
+  /** A whole percentage; null for an amount. */
+  readonly percentage: number | null
+  readonly cents: number
+  /** From how long after the start of the schedule on it holds, and until how long after that; null for as long as the schedule. */
+  readonly from: number | null
+  readonly until: number | null
+  /** What it would apply to is above this, or at most this; null where it always applies. */
+  readonly condition: { readonly isAbove: boolean; readonly cents: number } | null
 }
 /** What a schedule has instead of what its plan says. */
 export type Deal = {
@@ -45,8 +77,27 @@ export type Deal = {
   readonly amounts: ReadonlyMap<string, number>
   readonly included: readonly Included[]
   readonly coupons: readonly Coupon[]
+  readonly discounts: readonly Discount[]
+  /** In cents, of the whole invoice. */
+  readonly minimum: number | null
+  /** When the ADDON is enabled, in time after the start of the schedule; without an end as long as that. */
+  readonly enabled: readonly { readonly from: number; readonly until: number | null }[]
+  /** Whether it takes the coupons of the schedule before along. */
+  readonly carries: boolean
 }
-export type Plan = { readonly id: string; readonly prices: readonly Price[] }
+export const NO_DEAL: Deal = {
+  amounts: new Map(),
+  included: [],
+  coupons: [],
+  discounts: [],
+  minimum: null,
+  enabled: [],
+  carries: false,
+}
+/** A later version of a rate card. */
+export type CardVersion = { readonly madeAt: number; readonly start: number; readonly prices: readonly Price[] }
+/** `card`: of a rate card, its later versions in the order of their starts. */
+export type Plan = { readonly id: string; readonly prices: readonly Price[]; readonly card?: readonly CardVersion[] }
 export type Seat = { readonly start: number; readonly end: number | null }
 export type Action = { readonly at: number } & (
   | {
@@ -68,6 +119,10 @@ export type Action = { readonly at: number } & (
   /** The pause that runs ends now, or the next one does not come. */
   | { readonly type: 'RESUME' }
   | { readonly type: 'SEAT'; readonly seat: Seat }
+  /** The ADDON is enabled from now on, or if it is enabled, ends then; `until`: null for no end. */
+  | { readonly type: 'ADDON'; readonly until: number | null }
+  /** A version of a rate card is made. */
+  | { readonly type: 'CARD' }
 )
 type Versions = readonly { readonly arrives: number; readonly quantity: number | null }[]
 /** Usage at a time; each version replaces the one before from the moment it arrives, null deletes it. */
@@ -113,7 +168,10 @@ export type Phase = {
   readonly refund: boolean
   readonly realign: boolean
   readonly trial: boolean
+  /** When its ADDON is enabled. */
+  readonly enabled: readonly Enabled[]
 }
+type Enabled = { readonly start: number; readonly end: number | null }
 /** What is known of a subscription at some moment. */
 export type Known = {
   readonly phases: readonly Phase[]
@@ -122,28 +180,48 @@ export type Known = {
   readonly seats: readonly Seat[]
 }
 
+/** All prices of a story. */
+export const pricesIn = ({ plans }: Pick<Story, 'plans'>): Price[] =>
+  plans.flatMap(({ prices, card = [] }) => [...prices, ...card.flatMap(version => version.prices)])
+
+/** The item that a price has, named like the first price of it. */
+export const itemOf = ({ id, sells }: Price): string => sells ?? id
+
 export const DAY = 86_400_000
 export const YEAR_DAYS = 400
 
 /** The facts up to and including this moment, by rules of the story's own or by those of the product. */
 export function knownAt(story: Story, moment: number, rules: Rules = OWN_RULES): Known {
-  return story.actions
+  const known = story.actions
     .filter(({ at }) => at <= moment)
-    .reduce<Known>((known, action) => after(story, known, { action, rules }), {
+    .reduce<Known>((before, action) => after(story, before, { action, rules }), {
       phases: firstPhases(story, rules),
       cancel: null,
       pauses: [],
       seats: [],
     })
+  return { ...known, phases: known.phases.map(phase => ({ ...phase, plan: planKnown(phase.plan, moment) })) }
+}
+
+/** A plan with the versions that are made by then, and their prices. */
+function planKnown(plan: Plan, moment: number): Plan {
+  if (!plan.card) return plan
+  const card = plan.card.filter(({ madeAt }) => madeAt <= moment)
+  return { ...plan, card, prices: [...plan.prices, ...card.flatMap(({ prices }) => prices)] }
 }
 
 function firstPhases(story: Story, rules: Rules): Phase[] {
   const { start, trial, template } = story
   const shared = { end: null, refund: false, realign: false }
-  const first = { ...shared, id: 'schedule0', ...sold(story, 0, 0), start, trial }
+  const first = { ...shared, id: 'schedule0', ...sold(story, { plan: 0, place: 0, start }), trial }
   if (!template) return [first]
   const change = rules.moved(story, template.change)
-  const second = { ...shared, id: 'schedule1', ...sold(story, template.plan, 1), start: change, trial: false }
+  const second = {
+    ...shared,
+    id: 'schedule1',
+    ...sold(story, { plan: template.plan, place: 1, start: change }),
+    trial: false,
+  }
   return [{ ...first, end: change }, second]
 }
 
@@ -155,16 +233,38 @@ function followed(
 ): Phase[] {
   const start = phases.at(-1)?.end
   if (start == null) throw new Error('a schedule follows one that has an end')
-  const next = { ...sold(story, plan, phases.length), start, end: null, refund: false, realign }
+  const own = sold(story, { plan, place: phases.length, start })
+  const next = { ...own, deal: withCarried(own.deal, phases.at(-1)), end: null, refund: false, realign }
   return [...phases, { ...next, id: `schedule${phases.length}`, trial: false }]
 }
 
+/** With the coupons that it takes along from the schedule before, which come first. */
+const withCarried = (deal: Deal, before: Phase | undefined): Deal =>
+  deal.carries && before
+    ? { ...deal, coupons: [...before.deal.coupons.map(each => ({ since: before.start, ...each })), ...deal.coupons] }
+    : deal
+
 /** What the schedule at a place sells: a plan, with its own amounts. */
-function sold(story: Story, plan: number, place: number): Pick<Phase, 'plan' | 'deal'> {
-  const deal = story.deals[place] ?? { amounts: new Map(), included: [], coupons: [] }
-  const { id, prices } = planAt(story, plan)
+function sold(
+  story: Story,
+  { plan, place, start }: { readonly plan: number; readonly place: number; readonly start: number },
+): Pick<Phase, 'plan' | 'deal' | 'start' | 'enabled'> {
+  const deal = story.deals[place] ?? NO_DEAL
+  const { id, prices, card } = planAt(story, plan)
   const priced = prices.map(price => ({ ...price, amount: deal.amounts.get(price.id) ?? price.amount }))
-  return { plan: { id, prices: priced }, deal }
+  return { plan: { id, prices: priced, ...(card ? { card } : {}) }, deal, start, enabled: enabledFrom(deal, start) }
+}
+
+/** When a schedule that starts then has its ADDON enabled, as long as that is not changed. */
+export const enabledFrom = ({ enabled }: Deal, start: number): Enabled[] =>
+  enabled.map(({ from, until }) => ({ start: start + from, end: until === null ? null : start + until }))
+
+/** What is enabled ends then; otherwise it is enabled until then, and what was to come later does not. */
+function enabledAfter(enabled: readonly Enabled[], at: number, until: number | null): Enabled[] {
+  const begun = enabled.filter(({ start }) => start <= at)
+  const running = begun.find(({ end }) => end === null || at < end)
+  if (!running) return [...begun, { start: at, end: until }]
+  return begun.map(each => (each === running ? { ...each, end: until } : each))
 }
 
 function planAt({ plans }: Story, index: number): Plan {
@@ -204,6 +304,17 @@ function after(
       return { ...known, pauses: [...known.pauses, { start: action.start, end: action.end }] }
     case 'RESUME':
       return { ...known, pauses: known.pauses.flatMap(pause => resumedAt(pause, action.at)) }
+    case 'ADDON':
+      return {
+        ...known,
+        phases: known.phases.map(phase =>
+          phase.start <= action.at && (phase.end === null || action.at < phase.end)
+            ? { ...phase, enabled: enabledAfter(phase.enabled, action.at, action.until) }
+            : phase,
+        ),
+      }
+    case 'CARD':
+      return known
     case 'SEAT':
       return { ...known, seats: [...known.seats, action.seat] }
   }

@@ -137,7 +137,7 @@ function ofOneSchedule(story: Story): Story {
   return {
     ...story,
     template: null,
-    actions: story.actions.filter(({ type }) => type !== 'PLAN' && type !== 'ACTIVATE'),
+    actions: story.actions.filter(({ type }) => !['PLAN', 'ACTIVATE', 'ADDON'].includes(type)),
     plans: story.plans.map(({ id, prices }) => {
       const kept = prices.filter(({ kind }) => kind !== 'ONCE')
       return { id, prices: kept.length > 0 ? kept : prices }

@@ -1,7 +1,16 @@
 // What happens in a simulated year, sent as requests.
 import { succeed } from '../../../../../testing/calls.ts'
 import type { Action } from '../story.ts'
-import { addSchedule, newCustomer, type Sale, SCHEDULES, SUBSCRIPTIONS, termsAt, text } from './live-schedules.ts'
+import {
+  addSchedule,
+  enabledAt,
+  newCustomer,
+  type Sale,
+  SCHEDULES,
+  SUBSCRIPTIONS,
+  termsAt,
+  text,
+} from './live-schedules.ts'
 
 /** A subscription, with the names of its things in the story by their ids. */
 export type Sold = { readonly subscriptionId: string; readonly names: Map<string, string> }
@@ -56,6 +65,13 @@ export async function doAction(action: Action, of: Sale & { readonly sold: Sold 
     case 'RESUME':
       await on('resume', {})
       return
+    case 'ADDON': {
+      const now = enabledAt(of, action.at)
+      if (now === null) return
+      const [id] = [...names].find(([, name]) => name === now.phase) ?? []
+      await succeed(tenant, 'PATCH', `${SCHEDULES}/${id}`, { enabled_pricings: now.enabled_pricings })
+      return
+    }
     case 'SEAT': {
       const occupant = await newCustomer(tenant)
       const { start: from, end } = action.seat

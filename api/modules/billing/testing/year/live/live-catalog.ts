@@ -18,7 +18,7 @@ export type Catalog = {
   readonly property: string | null
   readonly seatItem: Item
   readonly sold: readonly Sold[]
-  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>` and `product <price>`. */
+  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>` and `whole product <price>`. */
   readonly ids: Map<string, string>
   /** The names of prices and coupons, by their ids. */
   readonly names: Map<string, string>
@@ -127,20 +127,27 @@ async function sell(
   }
   const { id } = await post('pricing-plans', { reference: seed.unique('plan'), name: plan.id })
   const version = await post('pricing-plan-versions', { pricing_plan_id: id })
-  const pricing = await post('pricings', {
-    pricing_plan_version_id: version['id'],
-    name: plan.id,
-    product_ids: items.map(({ product }) => product),
-    items: plan.prices.map((price, index) => {
-      const { id: _, ...config } = configOf(price)
-      return { product_item_ids: [items[index]?.item], configs: [config] }
-    }),
-  })
-  ids.set(`pricing ${plan.id}`, pricing['id'])
-  for (const [index, price] of plan.prices.entries()) {
-    ids.set(`item ${price.id}`, pricing['items'][index].id)
-    ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
-    ids.set(`product ${price.id}`, items[index]?.item ?? '')
+  const priced = plan.prices.map((price, index) => ({ price, sold: items[index] }))
+  for (const addon of [false, true]) {
+    const own = priced.filter(({ price }) => (price.addon ?? false) === addon)
+    if (own.length === 0) continue
+    const pricing = await post('pricings', {
+      pricing_plan_version_id: version['id'],
+      name: plan.id,
+      product_ids: [...new Set(own.map(({ sold }) => sold?.product))],
+      ...(addon ? { product_type: 'ADDON' } : {}),
+      items: own.map(({ price, sold }) => {
+        const { id: _, ...config } = configOf(price)
+        return { product_item_ids: [sold?.item], configs: [config] }
+      }),
+    })
+    ids.set(`pricing ${plan.id}${addon ? ' addon' : ''}`, pricing['id'])
+    for (const [index, { price, sold }] of own.entries()) {
+      ids.set(`item ${price.id}`, pricing['items'][index].id)
+      ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
+      ids.set(`product ${price.id}`, sold?.item ?? '')
+      ids.set(`whole product ${price.id}`, sold?.product ?? '')
+    }
   }
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
   return { plan: id, version: version['id'] }

@@ -2,9 +2,10 @@
 import { decimal, plain, sum } from '../../../../../../shared/decimal.ts'
 import type { ApiHarness } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
+import { scheduleOfClause } from '../../../rating/clauses-of.ts'
 import { expectedYear } from '../slow-model.ts'
 import { DAY, type Story, YEAR_DAYS } from '../story.ts'
-import { couponNamed } from '../year-lines.ts'
+import { clauseNamed, couponNamed } from '../year-lines.ts'
 import type { LiveYear } from './live-year.ts'
 
 const AMOUNTS = ['amount_excluding_tax', 'tax_amount', 'amount_including_tax'] as const
@@ -51,7 +52,13 @@ const nameIn = (years: Years, id: string): string | undefined =>
 function keyOf(line: Row, years: Years): string {
   const phase = nameIn(years, line['phase'])
   const coupon = couponNamed(line['source'])
-  if (coupon !== null) return `COUPON ${nameIn(years, coupon)} ${phase} 0..0`
+  if (coupon !== null) return `COUPON ${nameIn(years, coupon)} - 0..0`
+  const clause = clauseNamed(line['source'])
+  if (clause !== null) {
+    const isWide = clause.startsWith('commitment.') || clause.startsWith('discount.totals.')
+    const time = isWide ? '0..0' : `${line['start']}..${line['end']}`
+    return `${line['kind']} ${clause} ${nameIn(years, scheduleOfClause(line['source'].clause))} ${time}`
+  }
   const kind = line['source'].refund_of_invoice_id === undefined ? line['kind'] : 'REFUND'
   return `${kind} ${nameIn(years, line['price'])} ${phase} ${line['start']}..${line['end']}`
 }
@@ -96,7 +103,10 @@ function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {
   for (const { cutoff, issued, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
     if (issued > until) continue
     const key = `${cutoff} ${issued} ${isFirst} ${onlyAheadUntil}`
-    documents.set(key, new Map([...(documents.get(key) ?? []), ...lines]))
+    const document = documents.get(key) ?? new Map<string, number>()
+    documents.set(key, document)
+    // What is of the whole of several subscriptions has one name.
+    for (const [line, value] of lines) document.set(line, (document.get(line) ?? 0) + value)
   }
   return [...documents.values()]
 }

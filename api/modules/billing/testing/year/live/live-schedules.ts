@@ -3,8 +3,8 @@ import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
-import { knownAt, type Phase, type Story } from '../story.ts'
-import { termsOf } from '../story-terms.ts'
+import { enabledFrom, knownAt, type Phase, type Story } from '../story.ts'
+import { enabledOf, termsOf } from '../story-terms.ts'
 import { type Catalog, idIn, makeCoupon } from './live-catalog.ts'
 
 /** A story that is sold to a customer. */
@@ -33,16 +33,35 @@ export async function newEntity(tenant: TestTenant): Promise<string> {
   return id
 }
 
+const pricingIn =
+  (catalog: Catalog) =>
+  (plan: string, addon: boolean): string =>
+    idIn(catalog, `pricing ${plan}${addon ? ' addon' : ''}`)
+
+/** What is enabled of the schedule in force at a moment, and its name; null where its plan has no ADDON. */
+export function enabledAt({ story, catalog }: Sale, moment: number) {
+  const phase = knownAt(story, moment).phases.find(
+    ({ start, end }) => start <= moment && (end === null || moment < end),
+  )
+  if (!phase?.plan.prices.some(({ addon }) => addon)) return null
+  return { phase: phase.id, enabled_pricings: enabledOf(phase, { pricing: pricingIn(catalog) }) }
+}
+
 /** What the schedule at a place in their order says of its prices. */
 export async function termsAt({ tenant, story, catalog }: Sale, place: number): Promise<object> {
-  const phase: Phase | undefined = knownAt(story, Number.POSITIVE_INFINITY).phases[place]
-  if (!phase) throw new Error(`there is no schedule ${place}`)
+  const found: Phase | undefined = knownAt(story, Number.POSITIVE_INFINITY).phases[place]
+  if (!found) throw new Error(`there is no schedule ${place}`)
+  // What is enabled later is not known yet.
+  const phase = { ...found, enabled: enabledFrom(found.deal, found.start) }
   const coupon_ids: string[] = []
   for (const coupon of phase.deal.coupons) coupon_ids.push(await makeCoupon(tenant, catalog, coupon))
   const terms = termsOf(phase, {
-    pricing: plan => idIn(catalog, `pricing ${plan}`),
+    pricing: pricingIn(catalog),
     item: price => idIn(catalog, `item ${price}`),
     config: price => idIn(catalog, `config ${price}`),
+    productItem: price => idIn(catalog, `product ${price}`),
+    product: price => idIn(catalog, `whole product ${price}`),
+    category: () => '',
   })
   return coupon_ids.length === 0 ? terms : { ...terms, coupon_ids }
 }

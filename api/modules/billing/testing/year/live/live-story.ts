@@ -44,7 +44,11 @@ export function besideOf(story: Story): Story {
     id: named(id),
     prices: prices.map(price => ({ ...price, id: named(price.id) })),
   }))
-  const deals = other.deals.map(({ amounts, included, coupons }) => ({
+  const deals = other.deals.map(({ amounts, included, coupons, discounts, minimum, enabled, carries }) => ({
+    carries,
+    minimum,
+    enabled,
+    discounts: discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
     amounts: new Map([...amounts].map(([id, amount]) => [named(id), amount])),
     included: included.map(each => ({
       ...each,
@@ -66,6 +70,8 @@ export function besideOf(story: Story): Story {
         return []
       case 'UNDO':
         return other.terms ? [{ ...action, at }] : []
+      case 'ADDON':
+        return [{ ...action, at, until: action.until === null ? null : later(action.until) }]
       case 'PAUSE':
         return [{ ...action, at, start: later(action.start), end: later(action.end) }]
       case 'PLAN':
@@ -108,13 +114,14 @@ function accepted(actions: readonly Action[]): readonly Action[] {
 
 function asLive(story: Story): Story {
   const withSeats = story.actions.some(({ type }) => type === 'SEAT')
+  // Rate cards are for the simulation in pure code.
   const plans = story.plans.map(({ id, prices }): Plan => {
     const place = Math.max(
       0,
-      prices.findIndex(({ kind }) => kind === 'SEATS'),
+      prices.findIndex(({ kind, addon }) => kind === 'SEATS' && !addon),
     )
     const kindAt = (index: number, kind: Kind): Kind =>
-      withSeats && index === place ? 'SEATS' : kind === 'SEATS' ? 'FEE' : kind
+      withSeats && index === place && !prices[index]?.addon ? 'SEATS' : kind === 'SEATS' ? 'FEE' : kind
     const followed = prices.map((price, index): Price => {
       const kind = kindAt(index, price.kind)
       const above = kind === 'USAGE' ? price.above : null
@@ -134,8 +141,13 @@ function asLive(story: Story): Story {
   })
   const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
   // A coupon of the seats is of all prices of their item: those of each schedule.
+  // Categories are for the simulation in pure code.
   const deals: Deal[] = story.deals.map(deal => ({
     ...deal,
+    carries: false,
+    discounts: deal.discounts.map(each =>
+      each.level === 'product_categories' ? { ...each, level: 'products' } : each,
+    ),
     coupons: deal.coupons.filter(({ price }) => price === null || kinds.get(price) !== 'SEATS'),
   }))
   let current = story.template?.plan ?? 0

@@ -144,13 +144,16 @@ function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Bil
   }
   const lost = known.phases
     .filter(({ trial }) => !trial)
-    .flatMap(({ id, plan, start, end }) => {
+    .flatMap(({ id, plan, start, end, enabled }) => {
+      const isEnabled = ({ time }: Usage): boolean =>
+        enabled.some(each => each.start <= time && (each.end === null || time < each.end))
       const own = story.usage.filter(({ time }) => start <= time && time < Math.min(end ?? ends, ends))
       return plan.prices
         .filter(({ kind }) => kind === 'USAGE')
         .flatMap(price => {
           const of = lines.filter(({ key }) => key.startsWith(`${price.id} ${id} `))
           return own
+            .filter(usage => !price.addon || isEnabled(usage))
             .filter(
               usage =>
                 standsAt(usage, last) > 0 &&
