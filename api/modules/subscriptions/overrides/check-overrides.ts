@@ -10,7 +10,7 @@ import { scheduleTerms, soldItems } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { isLeftOut, overridden } from './merge-overrides.ts'
-import type { OverrideItem, OverridePricing } from './schema.ts'
+import type { GivenOverride, OverrideItem, OverridePricing } from './schema.ts'
 
 /**
  * Throws unless every override is of a price of the schedule's version, or of a version of its rate card, each once, in the
@@ -31,6 +31,20 @@ export async function checkOverrides(uow: Uow, schedule: Schedule): Promise<void
     await checkResult(uow, { schedule, pricing, override, path })
   }
 }
+
+/** Throws RESOURCE_NOT_FOUND where a body takes back an override of a pricing that the schedule neither sells nor overrides. */
+export async function requireTakenBack(uow: Uow, schedule: Schedule, { given, stored }: TakenBack): Promise<void> {
+  const known = [...stored, ...schedule.override_pricings].map(each => each.original_pricing_id)
+  const isUnknown = ({ original_pricing_id: id }: GivenOverride): boolean => !known.includes(id)
+  if (!given.some(isUnknown)) return
+  const sold = await pricingsOf(uow, await versionsSold(uow, schedule))
+  for (const [index, override] of given.entries()) {
+    const { original_pricing_id: id } = override
+    if (isUnknown(override) && !sold.some(each => each.id === id))
+      throw missing('pricing', id, `override_pricings.${index}.original_pricing_id`)
+  }
+}
+type TakenBack = { readonly given: readonly GivenOverride[]; readonly stored: readonly OverridePricing[] }
 
 const missing = (noun: string, id: string, field: string): AppError =>
   new AppError('RESOURCE_NOT_FOUND', `The plan version of the schedule has no ${noun} ${id}; name one that it has.`, {

@@ -6,7 +6,8 @@ import type { GivenOverride } from './schema.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-const givenIn = (body: Body): readonly GivenOverride[] | null =>
+/** The overrides of a body; null where it says nothing of them. */
+export const givenIn = (body: Body): readonly GivenOverride[] | null =>
   (body['override_pricings'] as readonly GivenOverride[] | null | undefined) ?? null
 
 /** Throws INVALID_FIELD for an override of a new schedule that changes no price. */

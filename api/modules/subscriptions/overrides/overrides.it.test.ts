@@ -170,7 +170,12 @@ test('are refused by name where the plan has no such price, and where the price 
   await patch(schedule, { override_pricings: overriding(pricing, usage, { bands: [{ amount: eur('0.01') }] }) })
   const config = 'override_pricings.0.items.0.configs.0'
   const cases: [unknown, string, string?][] = [
-    [overriding('prcg_0000000000000000000000', fee, {}), 'override_pricings', 'none'],
+    [
+      overriding('prcg_0000000000000000000000', fee, {}),
+      'override_pricings.0.original_pricing_id',
+      'RESOURCE_NOT_FOUND',
+    ],
+    [[{ original_pricing_id: 'other', items: [] }], 'override_pricings.0.original_pricing_id', 'RESOURCE_NOT_FOUND'],
     [overriding('other', fee, { bands: [] }), 'override_pricings.0.original_pricing_id', 'RESOURCE_NOT_FOUND'],
     [
       overriding(pricing, { ...fee, id: 'other' }, { bands: [{ fixed_amount: eur('1') }] }),
@@ -194,9 +199,8 @@ test('are refused by name where the plan has no such price, and where the price 
   ]
   for (const [override_pricings, field, code = 'INVALID_FIELD'] of cases) {
     const answer = await patch(schedule, { override_pricings })
-    const expected =
-      code === 'none' ? { status: 200 } : { status: code === 'RESOURCE_NOT_FOUND' ? 404 : 400, body: { code, field } }
-    expect.soft(answer, field).toMatchObject(expected)
+    const status = code === 'RESOURCE_NOT_FOUND' ? 404 : 400
+    expect.soft(answer, field).toMatchObject({ status, body: { code, field } })
   }
   const created = await tenant.call('POST', SCHEDULES, {
     pricing_plan_subscription_id: (await drafted()).subscriptionId,

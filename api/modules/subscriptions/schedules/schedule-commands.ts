@@ -7,7 +7,8 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
-import { requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
+import { requireTakenBack } from '../overrides/check-overrides.ts'
+import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
@@ -89,6 +90,7 @@ export async function updateSchedule(
   const row = await withGivenOverrides(schedule, patch, overrides =>
     updateResource(uow, scheduleResource, id, { ...patch, ...named, ...overrides }),
   )
+  await requireTakenBack(uow, row, { given: givenIn(patch) ?? [], stored: schedule.override_pricings })
   if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return row
 }
