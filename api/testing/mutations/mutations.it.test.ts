@@ -10,7 +10,7 @@ import { mutated, type Stock, valueFrom } from './mutate.ts'
 import { pickOf, trouble } from './trouble.ts'
 
 /** How often each route is called with each seed. */
-const EACH = 3
+const EACH = 2
 const ROUTE = process.env['ROUTE'] ?? ''
 const ID = /\b[a-z]{2,8}_[A-Za-z0-9]{10,}\b/g
 

@@ -204,7 +204,7 @@ export const REFUSED: readonly Refused[] = [
   ],
   // Change of plan (contract: Change-plan rules); directions and policies are in plan-move.test.ts
   [`POST ${S}/{live}/change-plan`, { pricing_plan_id: '{unknown}' }, 'RESOURCE_NOT_FOUND', 'pricing_plan_id'],
-  [`POST ${S}/{live}/change-plan`, { pricing_plan_id: '{plan}' }, 'INVALID_OPERATION'],
+  [`POST ${S}/{live}/change-plan`, { pricing_plan_id: '{plan}' }, 'INVALID_OPERATION', 'pricing_plan_id'],
   [`POST ${S}/{ended}/change-plan`, { pricing_plan_id: '{plan}' }, 'INVALID_OPERATION'],
   [
     `POST ${S}/{live}/change-plan`,
