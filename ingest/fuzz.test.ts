@@ -10,7 +10,7 @@ import { hostileBody } from './testing/hostile-bodies.ts'
 import { randomOf } from './testing/random.ts'
 import { goodEvent } from './testing/samples.ts'
 
-const CASES = Number(process.env['FUZZ_CASES'] ?? 100_000)
+const CASES = Number(process.env['FUZZ_CASES'] ?? 60_000)
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_131)
 const HEAP_GROWTH_BYTES_MAX = 8 * 1024 * 1024
 

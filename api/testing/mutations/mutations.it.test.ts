@@ -1,5 +1,5 @@
 // Valid calls of every route, changed in a place or two: whatever comes, the answer is never a fault of the server, a refusal says what it
-// refuses, and what was accepted can be read. One seed again: SEED=7; more of them: SEEDS=50; other routes left out: ROUTE=/v1/coupons.
+// refuses, and what was accepted can be read. One seed again: SEED=7; more of them: SEEDS=50; each route more often: EACH=40; other routes left out: ROUTE=/v1/coupons.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isObject, type JsonObject, objectIn } from '../../description/json.ts'
 import { seedsOr } from '../../modules/billing/testing/year/live/seeds.ts'
@@ -10,7 +10,7 @@ import { mutated, type Stock, valueFrom } from './mutate.ts'
 import { pickOf, trouble } from './trouble.ts'
 
 /** How often each route is called with each seed. */
-const EACH = 2
+const EACH = Number(process.env['EACH'] ?? 1)
 const ROUTE = process.env['ROUTE'] ?? ''
 const ID = /\b[a-z]{2,8}_[A-Za-z0-9]{10,}\b/g
 

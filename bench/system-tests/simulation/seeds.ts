@@ -5,9 +5,9 @@ import type { Story } from './simulate.ts'
 
 const { simulate } = await loadSimulation()
 
-const SEEDS = Number(process.env['SEEDS'] ?? 1_000)
+const SEEDS = Number(process.env['SEEDS'] ?? 600)
 const ONLY = process.env['SEED']
-const SEEDS_PER_TEST = 250
+const SEEDS_PER_TEST = 150
 /** Some seven seconds on a quiet machine. */
 const TIMEOUT_MS = 300_000
 

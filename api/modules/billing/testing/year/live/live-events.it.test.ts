@@ -31,10 +31,10 @@ import { type EventDoors, usageByEvents } from './usage-by-events.ts'
 import { usageFaults } from './usage-faults.ts'
 
 /**
- * Of the suite: five invoices of quarters, of two plans; of the events that they bill half are changed, also after their invoice. And of two
- * subscriptions, how many different ones there are, where events name the subscription.
+ * Of the suite: five invoices of quarters, of two plans; of the events that they bill half are changed, also after their invoice. Of seed 102
+ * it is the largest, and of seed 128 how many different ones there are, of two subscriptions that events name.
  */
-const CHOSEN = [861, 128]
+const CHOSEN = [861]
 const seeds = seedsOr(CHOSEN)
 /** Several wait for each other on a machine that does much else. */
 const LIMIT_MS = 600_000
