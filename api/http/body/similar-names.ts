@@ -7,9 +7,10 @@ const MISTAKES_MAX = 2
 const COMMON_MAX = 3
 
 /**
- * The names that someone who wrote `name` may have meant: those spelled nearly the same; without one, those with all of its words, and where
- * in the body a field has this very name; without one, up to three that have a word in common, the most likely first. A word that many names have, such as pricing, says
- * little: it counts where nothing but one more word tells them apart.
+ * The names that someone who wrote `name` may have meant, at most three, the most likely first. First come names spelled nearly the same. If
+ * there is none, come names with all of its words, and the places in the body where a field has this very name (`elsewhere`). If there is
+ * none of those either, come names that share a word. A word that many names have, such as pricing, counts only where the two names differ
+ * in no more than one other word.
  */
 export function similarNames(name: string, accepted: readonly string[], elsewhere: readonly string[] = []): string[] {
   const words = new Set(wordsOf(name))

@@ -81,7 +81,7 @@ test.each<[string, [Times, Times, Times], string[][]]>([
     [['03-01..04-01 31'], ['04-01..05-01 31'], ['05-01..06-01 31']],
   ],
   [
-    'that goes on after the end that was known',
+    'that stays enabled past the end it was first given',
     [[[1, 11]], [[1, 21]], [[1, 21]]],
     [['03-01..03-11 10'], ['03-11..03-21 10'], []],
   ],

@@ -2,24 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
-import { chargesOf } from '../charges/charges.ts'
-import { advanceChargesOf } from '../refunds/advance-charges.ts'
-import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import type { AdvanceCharge } from '../refunds/refunds.ts'
 import { inputsHashOf } from '../terms/billing-inputs.ts'
-import { resolveTerms } from '../terms/price-terms.ts'
-import { invoiceWindows } from '../terms/windows.ts'
-import {
-  type Example,
-  eur,
-  exampleInputs,
-  exampleInvoices,
-  metered,
-  plainUsage,
-  recurring,
-} from '../testing/example-inputs.ts'
-import { usageNeeds } from '../usage/usage-needs.ts'
-import { deductedIn, withTaken } from './deducted.ts'
-import { priceInvoice } from './price-invoice.ts'
+import { type Example, eur, exampleInputs, exampleInvoices, metered, recurring } from '../testing/example-inputs.ts'
+import { refundedMonth } from '../testing/refunded-month.ts'
+import { withTaken } from './deducted.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const invoiceOf = (example: Partial<Example> & { discount: Discount | null }, count = 1, usage = '0') =>
@@ -251,41 +238,12 @@ describe('an amount on a fee ahead and on usage afterwards', () => {
     expect(lines.map(line => line.amount_excluding_tax.quantity)).toEqual(['200.00'])
   })
 
-  /** The last invoice of a subscription of February that is cancelled on a day, with refunds of these charges. */
-  function refunded(
-    example: Partial<Example>,
-    day: string,
-    isRefunded: (charged: AdvanceCharge) => boolean = () => true,
-  ) {
-    const inputsOf = (subscription: Example['subscription'] = {}) =>
-      exampleInputs({
-        start: '2026-02-01T00:00:00Z',
-        items: [],
-        ...example,
-        subscription,
-        schedules: [{ discount: { product_items: [onBoth] } }],
-      })
-    const before = inputsOf()
-    const [opening] = invoiceWindows(before)
-    const start_at = `2026-02-${day}T00:00:00Z`
-    const cancelled = inputsOf({ inactive_periods: [{ start_at, end_at: null, refund_advance_charges: true }] })
-    const last = [...invoiceWindows(cancelled)].find(({ arrears }) => arrears !== null)
-    if (!opening || !last) throw new Error('there are two')
-    const asked = { billed: new Set<string>(), usage: new Map(), finalizedAt: null }
-    const first = priceInvoice(before, { ...asked, terms: resolveTerms(before), window: opening })
-    const billed = new Set(first.advanceCharges)
-    const terms = resolveTerms(cancelled)
-    const needs = usageNeeds(chargesOf(terms, last, billed))
-    const { columns } = priceInvoice(cancelled, {
-      ...asked,
-      terms,
-      window: last,
-      billed,
-      deducted: deductedIn('invoice0', first.lines),
-      // Combined with others, its lines are on another invoice.
-      refunds: refundsIn(last, refundTimes(cancelled), advanceChargesOf(first, 'combined').filter(isRefunded)),
-      usage: new Map(needs.map(({ key }) => [key, plainUsage('200')])),
-    })
+  const refunded = (example: Partial<Example>, day: string, isRefunded?: (charged: AdvanceCharge) => boolean) => {
+    const { columns } = refundedMonth(
+      { ...example, schedules: [{ discount: { product_items: [onBoth] } }] },
+      day,
+      isRefunded,
+    )
     return {
       invoice: columns,
       lines: columns.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)),

@@ -26,9 +26,9 @@ type Grant = {
   readonly promotion: boolean
 }
 
-/** `from`: of which numbers they are drawn. */
-function grantsOf({ seed, start }: Story, from: number): Grant[] {
-  const random = randomOf(seed + from)
+/** The random grants of one wallet. Each wallet of a story has another `offset`, so that its grants differ. */
+function grantsOf({ seed, start }: Story, offset: number): Grant[] {
+  const random = randomOf(seed + offset)
   const whole = (min: number, max: number) => min + Math.floor(random() * (max - min + 1))
   return Array.from({ length: whole(1, 8) }, (_, index) => {
     const from = start + whole(0, YEAR_DAYS - 50) * DAY

@@ -2,7 +2,7 @@
 import { decimal, plain, sum } from '../../../../../shared/decimal.ts'
 import { billYear, type Closed } from './bill-year.ts'
 import { storyOf } from './random-story.ts'
-import { type Expected, expectedYear } from './slow-model.ts'
+import { type Expected, expectedYear } from './slow-model/model.ts'
 import { knownAt, type Phase, pricesIn, type Story } from './story.ts'
 import { linesOfYear } from './year-lines.ts'
 

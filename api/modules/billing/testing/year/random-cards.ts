@@ -2,7 +2,7 @@
 import { chance, hours, type Random, randomOf, whole } from './random.ts'
 import { type Action, type CardVersion, DAY, type Plan, type Price, type Story, YEAR_DAYS } from './story.ts'
 
-/** The plans of a story, some of which are rate cards, and when their versions are made; most stories have none. */
+/** Makes some plans of a story rate cards, and says when each of their versions is created. Most stories have no rate card. */
 export function withCards(
   seed: number,
   { start, plans }: Pick<Story, 'start' | 'plans'>,

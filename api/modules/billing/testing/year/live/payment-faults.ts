@@ -4,7 +4,7 @@ import { succeed } from '../../../../../testing/calls.ts'
 import type { ApiHarness, TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
 import { dayOf } from '../calendar.ts'
-import { resultOf, SlowInvoice, type SlowPayment } from '../slow-payments.ts'
+import { resultOf, SlowInvoice, type SlowPayment } from '../slow-model/payments.ts'
 
 /** What the slow model knows of a customer. */
 export type Books = {

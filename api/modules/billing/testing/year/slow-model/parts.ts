@@ -1,6 +1,6 @@
 // Periods of which a charge ahead left days out, because of an end or a pause that was known then, for the slow model.
-import type { Span } from './closings.ts'
-import type { ChargedPart } from './slow-books.ts'
+import type { Span } from '../closings.ts'
+import type { ChargedPart } from './books.ts'
 
 const isIn = (moment: number, { start, end }: Span): boolean => start <= moment && moment < end
 

@@ -1,12 +1,12 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
-import { dayOf, startOfDay } from './calendar.ts'
-import { FAR, NOWHEN, spansOf } from './closings.ts'
-import { laterBy } from './own-rules.ts'
+import { dayOf, startOfDay } from '../calendar.ts'
+import { FAR, NOWHEN, spansOf } from '../closings.ts'
+import { laterBy } from '../own-rules.ts'
+import { type Coupon, itemOf, type Phase, type Price } from '../story.ts'
+import { categoryOf } from '../story-discounts.ts'
+import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './books.ts'
+import { discountPrices, discountTotals, takeOff } from './discounts.ts'
 import { ratio, rounded, times } from './ratio.ts'
-import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './slow-books.ts'
-import { discountPrices, discountTotals, takeOff } from './slow-discounts.ts'
-import { type Coupon, itemOf, type Phase, type Price } from './story.ts'
-import { categoryOf } from './story-discounts.ts'
 
 /** A coupon, and the schedules that have it: those that took it along too. */
 type Counting = { readonly coupon: Coupon; readonly having: ReadonlySet<string>; readonly begins: number }
@@ -129,7 +129,7 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }
   books.periods.set(key, { charged, reached })
   const days = chargedDays(story, closing, period)
-  // The model leaves open what counts of a charge of which some days are gone, or that was of another time.
+  // The model does not say how much of a charge counts once some of its days are no longer charged, or once its time has changed.
   const isOpen =
     paidAgain(key, of, days, books) ||
     charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))

@@ -1,8 +1,8 @@
 // What usage, seats and fees cost, for the slow model.
-import { type Length, periodAt } from './calendar.ts'
+import { type Length, periodAt } from '../calendar.ts'
+import type { Price } from '../story.ts'
+import type { Period } from './books.ts'
 import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
-import type { Period } from './slow-books.ts'
-import type { Price } from './story.ts'
 
 /** In cents: one price, or two tiers, in which less than nothing counts as nothing. */
 export function usagePrice({ amount, above }: Price, quantity: Ratio): number {

@@ -1,8 +1,8 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
-import { dayOf, startOfDay } from './calendar.ts'
-import { type Closing, closingsOf, FAR, type Span, spansOf } from './closings.ts'
-import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
+import { dayOf, startOfDay } from '../calendar.ts'
+import { type Closing, closingsOf, FAR, type Span, spansOf } from '../closings.ts'
+import { countOf, type Phase, type Price, type Story } from '../story.ts'
 import {
   type Books,
   type ChargedPart,
@@ -12,13 +12,13 @@ import {
   Lines,
   type Period,
   type Taken,
-} from './slow-books.ts'
-import { during, earliest, takenOverAt, versionTime } from './slow-cards.ts'
-import { applyClauses } from './slow-clauses.ts'
-import { leftOut, paysFor, timesBeside } from './slow-parts.ts'
-import { usagePrice, worth } from './slow-prices.ts'
-import { rises, stretches } from './slow-seats.ts'
-import { countOf, type Phase, type Price, type Story } from './story.ts'
+} from './books.ts'
+import { during, earliest, takenOverAt, versionTime } from './cards.ts'
+import { applyClauses } from './clauses.ts'
+import { leftOut, paysFor, timesBeside } from './parts.ts'
+import { usagePrice, worth } from './prices.ts'
+import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
+import { rises, stretches } from './seats.ts'
 
 /** An invoice as the rules have it: when it closes, and by line the cents. */
 export type Expected = {
