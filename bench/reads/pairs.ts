@@ -58,6 +58,7 @@ try {
   }
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
   const template = await makeTemplate(call, new Date(Date.now() - 70 * DAY_MS).toISOString())
+  const { billing_entity_id } = await call('GET', `pricing-plan-subscriptions/${template}`)
   const copied = await copyCustomers(setup, { template, from: 0, to: CUSTOMERS })
   await makeInvoices(setup, { clickhouseUrl, subscriptions: copied.map(({ subscriptionId }) => subscriptionId) })
   const client = createClickHouse(clickhouseUrl, DATABASE)
@@ -77,6 +78,15 @@ try {
       name: 'a customer created',
       path: 'customers',
       body: () => ({ type: 'ORGANIZATION', organization: { legal_name: 'A' } }),
+    },
+    {
+      name: 'a subscription created',
+      path: 'pricing-plan-subscriptions',
+      body: number => ({
+        customer_id: copied[number % CUSTOMERS]?.customerId,
+        billing_entity_id,
+        billing_currency: 'EUR',
+      }),
     },
     { name: 'fifty invoices', path: 'invoices?limit=50' },
     {

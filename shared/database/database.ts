@@ -89,7 +89,7 @@ export async function inTenant<T>(
   work: (uow: Uow) => Promise<T>,
 ): Promise<T> {
   return await again(() =>
-    transact(database, { begin: `begin;${entering(tenant)}` }, tx =>
+    transact(database, { begin: `begin;${entering(tenant)}`, isNamed: true }, tx =>
       work({ tx, tenant, actor, now: database.clock.now(), context: database.context } as Uow),
     ),
   )

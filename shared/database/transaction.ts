@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { type Asked, withName } from './statements/statement-names.ts'
 
 /** What the work of a transaction may do; it is begun and ended here alone. */
 export type Transaction = Omit<NodePgDatabase, 'transaction'>
@@ -14,6 +15,8 @@ export type Start = {
   /** One statement or several, sent in one message. */
   readonly begin: string
   readonly readOnly?: true
+  /** Whether its statements are prepared under names. A plan that is kept does not know the values: for work that asks by keys. */
+  readonly isNamed?: true
 }
 
 const ignore = (): void => {}
@@ -24,7 +27,7 @@ const ignore = (): void => {}
  */
 export async function runTransaction<T>(
   client: pg.PoolClient,
-  { begin, readOnly }: Start,
+  { begin, readOnly, isNamed }: Start,
   work: (tx: Transaction) => Promise<T>,
   onLost: (error: Error) => void,
 ): Promise<T> {
@@ -35,7 +38,7 @@ export async function runTransaction<T>(
     () => null,
     (error: unknown) => ({ error }),
   )
-  const tx = transactionOn(client)
+  const tx = isNamed ? namingOn(client) : transactionOn(client)
   const ahead: Promise<unknown>[] = []
   sentAhead.set(tx, { client, ahead })
   try {
@@ -156,5 +159,16 @@ function transactionOn(client: pg.PoolClient): Transaction {
   if (known) return known
   const made = drizzle(client)
   transactions.set(client, made)
+  return made
+}
+
+const naming = new WeakMap<pg.PoolClient, Transaction>()
+
+function namingOn(client: pg.PoolClient): Transaction {
+  const known = naming.get(client)
+  if (known) return known
+  const query = (asked: Asked, values?: unknown[]) => client.query(withName(asked, values), values)
+  const made = drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
+  naming.set(client, made)
   return made
 }

@@ -4,13 +4,9 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { ReadUow } from '../database.ts'
 import { sendTogether, type Transaction } from '../transaction.ts'
+import { type Asked, withName } from './statement-names.ts'
 
-/** How many questions are named in a process: each connection holds the plans of those that it was asked. */
-const NAMED_MAX = 200
-const names = new Map<string, string>()
-
-type NamedQuery = { readonly text: string; readonly name?: string }
-type Queryable = { query(asked: NamedQuery, values?: readonly unknown[]): unknown }
+type Queryable = { query(asked: Asked, values?: readonly unknown[]): unknown }
 
 const wrapped = new WeakMap<Transaction, Transaction>()
 
@@ -30,18 +26,8 @@ function namingOn(tx: Transaction): Transaction {
   const naming: Queryable = {
     query: (asked, values) => {
       sendTogether(client as unknown as pg.PoolClient)
-      const name = asked.name ?? (values?.length ? nameOf(asked.text) : undefined)
-      return client.query(name === undefined ? asked : { ...asked, name }, values)
+      return client.query(withName(asked, values), values)
     },
   }
   return drizzle(naming as unknown as pg.PoolClient) satisfies NodePgDatabase
-}
-
-/** The name under which this text is prepared; none for those that come when there are enough. */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text)
-  if (known !== undefined || names.size >= NAMED_MAX) return known
-  const name = `kept ${names.size}`
-  names.set(text, name)
-  return name
 }
