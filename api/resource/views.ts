@@ -1,5 +1,6 @@
 // From a stored row to what the API returns, with `expand[]`.
 import type { ReadUow } from '../../shared/database/database.ts'
+import { stateOf } from '../../shared/database/transaction.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId } from '../../shared/ids.ts'
 import { customFieldsOfRows } from './custom-fields/values.ts'
@@ -78,16 +79,30 @@ async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly { reado
   }
 }
 
-/** The view of one row, as `viewsOf`. */
+/** The last view of a row, for as long as its transaction writes nothing more. */
+const lastViews = new WeakMap<StoredRow, { readonly of: Resource; readonly state: object; readonly view: Row }>()
+
+/**
+ * The view of one row, as `viewsOf`. A change shows its row twice, in its notice and in its answer: what stands in other tables is read
+ * once for both.
+ */
 export async function viewOf<R extends StoredRow>(
   uow: ReadUow,
   resource: Resource<R>,
   row: R,
   expand: readonly string[] = [],
 ): Promise<Row> {
-  const [view] = await viewsOf(uow, resource, [row], expand)
+  const state = stateOf(uow.tx)
+  const last = lastViews.get(row)
+  const isLast = state !== undefined && last?.state === state && last.of === (resource as Resource)
+  const [view] = isLast ? [last.view] : await viewsOf(uow, resource, [row])
   if (!view) throw new Error('one row has one view')
-  return view
+  const shown = { ...view }
+  for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, [shown])
+  // What is expanded deeper within would be in the next one too.
+  if (state !== undefined && expand.length === 0) lastViews.set(row, { of: resource, state, view })
+  else lastViews.delete(row)
+  return shown
 }
 
 /**

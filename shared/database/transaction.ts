@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import { type Asked, withName } from './statements/statement-names.ts'
+import { type NamedQuery, withName } from './statements/statement-names.ts'
 
 /** What the work of a transaction may do; it is begun and ended here alone. */
 export type Transaction = Omit<NodePgDatabase, 'transaction'>
@@ -39,6 +39,7 @@ export async function runTransaction<T>(
     (error: unknown) => ({ error }),
   )
   const tx = isNamed ? namingOn(client) : transactionOn(client)
+  if (isNamed) states.set(tx, {})
   const ahead: Promise<unknown>[] = []
   sentAhead.set(tx, { client, ahead })
   try {
@@ -167,8 +168,20 @@ const naming = new WeakMap<pg.PoolClient, Transaction>()
 function namingOn(client: pg.PoolClient): Transaction {
   const known = naming.get(client)
   if (known) return known
-  const query = (asked: Asked, values?: unknown[]) => client.query(withName(asked, values), values)
-  const made = drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
+  const query = (asked: NamedQuery, values?: unknown[]) => {
+    if (!IS_READ.test(asked.text)) states.set(made, {})
+    return client.query(withName(asked, values), values)
+  }
+  const made: Transaction = drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
   naming.set(client, made)
   return made
 }
+
+const IS_READ = /^\s*select\b/i
+const states = new WeakMap<Transaction, object>()
+
+/**
+ * Stands for what this transaction has written: another object after each statement that is not plainly a read, save the notices, and in each
+ * transaction. What was read while it was this one need not be read again. Undefined where nobody keeps count.
+ */
+export const stateOf = (tx: Transaction): object | undefined => states.get(tx)

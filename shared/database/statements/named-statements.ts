@@ -4,9 +4,9 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { ReadUow } from '../database.ts'
 import { sendTogether, type Transaction } from '../transaction.ts'
-import { type Asked, withName } from './statement-names.ts'
+import { type NamedQuery, withName } from './statement-names.ts'
 
-type Queryable = { query(asked: Asked, values?: readonly unknown[]): unknown }
+type Queryable = { query(asked: NamedQuery, values?: readonly unknown[]): unknown }
 
 const wrapped = new WeakMap<Transaction, Transaction>()
 

@@ -9,10 +9,10 @@ const names = new Map<string, string>()
 const seen = new Set<string>()
 
 /** A query as the driver takes it. */
-export type Asked = { readonly text: string; readonly name?: string }
+export type NamedQuery = { readonly text: string; readonly name?: string }
 
 /** The same query under a name, if it has values and its text came before; as it was when there are names enough. */
-export function withName(asked: Asked, values: readonly unknown[] | undefined): Asked {
+export function withName(asked: NamedQuery, values: readonly unknown[] | undefined): NamedQuery {
   if (asked.name !== undefined || !values?.length) return asked
   const name = nameOf(asked.text)
   return name === undefined ? asked : { ...asked, name }
