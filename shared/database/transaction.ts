@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import { type NamedQuery, withName } from './statements/statement-names.ts'
+import { type NamedQuery, withNameIfOften } from './statements/statement-names.ts'
 
 /** What the work of a transaction may do; it is begun and ended here alone. */
 export type Transaction = Omit<NodePgDatabase, 'transaction'>
@@ -170,7 +170,7 @@ function namingOn(client: pg.PoolClient): Transaction {
   if (known) return known
   const query = (asked: NamedQuery, values?: unknown[]) => {
     if (!IS_READ.test(asked.text)) states.set(made, {})
-    return client.query(withName(asked, values), values)
+    return client.query(withNameIfOften(asked, values), values)
   }
   const made: Transaction = drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
   naming.set(client, made)
