@@ -50,6 +50,12 @@ test('the notice of a change and its answer show one view; after a further write
     await uow.tx.execute(sql`update product_categories set name = ${'Other'} where id = ${row.id}`)
     await viewOf(uow, categories, row)
     expect(computed).toBe(before + 1)
+    // What a function does is not in the statement that calls it.
+    for (const call of [sql`select lower(${'A'})`, sql`select * from lower(${'A'})`]) {
+      await uow.tx.execute(call)
+      await viewOf(uow, categories, row)
+    }
+    expect(computed).toBe(before + 3)
     const next = await updateResource(uow, categories, row.id, { name: 'Seats' })
     return { row, views, next, last: await viewOf(uow, categories, next) }
   })

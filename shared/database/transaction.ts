@@ -177,7 +177,8 @@ function namingOn(client: pg.PoolClient): Transaction {
   return made
 }
 
-const IS_READ = /^\s*select\b/i
+/** Not one that only calls a function: some of ours write. */
+const IS_READ = /^\s*select\b(?!\s+(\*\s+from\s+)?\w+\s*\()/i
 const states = new WeakMap<Transaction, object>()
 
 /**
