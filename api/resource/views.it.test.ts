@@ -37,7 +37,7 @@ const categories = defineResource<ProductCategory>({
 const change = <T>(work: (uow: Uow) => Promise<T>): Promise<T> =>
   inTenant(api.database, api.tenants.aLive.tenant, SERVICE, work)
 
-test('the notice of a change and its answer show one view; after a further write it is another one', async () => {
+test('the event and the response of a change share one view; after a further write it is read again', async () => {
   const shown = await change(async uow => {
     const row = await createResource(uow, categories, { name: 'Tokens' })
     const before = computed

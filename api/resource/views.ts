@@ -57,7 +57,7 @@ async function viewsWith<R extends StoredRow>(
     fields(row.id, view)
     return Object.assign(view, resource.derive?.(row), computed[index])
   })
-  for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
+  await expandAll(uow, resource, expand, views)
   return views
 }
 
@@ -83,8 +83,8 @@ async function fieldsOf(uow: ReadUow, resource: Resource, rows: readonly { reado
 const lastViews = new WeakMap<StoredRow, { readonly of: Resource; readonly state: object; readonly view: Row }>()
 
 /**
- * The view of one row, as `viewsOf`. A change shows its row twice, in its notice and in its answer: what stands in other tables is read
- * once for both.
+ * The view of one row, as `viewsOf`. A change shows its row twice, in its event and in its response: what the view takes from other tables
+ * is read once for both.
  */
 export async function viewOf<R extends StoredRow>(
   uow: ReadUow,
@@ -98,8 +98,8 @@ export async function viewOf<R extends StoredRow>(
   const [view] = isLast ? [last.view] : await viewsOf(uow, resource, [row])
   if (!view) throw new Error('one row has one view')
   const shown = { ...view }
-  for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, [shown])
-  // What is expanded deeper within would be in the next one too.
+  await expandAll(uow, resource, expand, [shown])
+  // An expansion inside a nested object would be in the next view too, as both hold that object.
   if (state !== undefined && expand.length === 0) lastViews.set(row, { of: resource, state, view })
   else lastViews.delete(row)
   return shown
@@ -140,6 +140,10 @@ export const expansionForbidden = (expansion: string, permission: string): AppEr
   new AppError('USER_NOT_ALLOWED', `To expand ${JSON.stringify(expansion)} needs ${permission}; leave it out.`, {
     field: 'expand',
   })
+
+async function expandAll(uow: ReadUow, resource: Resource, expand: readonly string[], views: Row[]): Promise<void> {
+  for (const name of expansionsOf(uow, resource, expand)) await expandInto(uow, resource, name, views)
+}
 
 async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
   const expansion = resource.expand?.[name]

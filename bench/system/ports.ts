@@ -19,8 +19,8 @@ export async function claimPorts(): Promise<(name: PortName) => number> {
 }
 
 /**
- * The first of twelve ports in a row that nothing listens on, and that no other process claims while this one lives. That they are free
- * does not say so: the one that claimed them may only be about to start its servers.
+ * The first of twelve free ports in a row. No other process gets the same ones while this process lives, even before anything listens on
+ * them.
  */
 export async function claimBlock(): Promise<number> {
   for (let attempt = 0; attempt < BLOCKS; attempt += 1) {
@@ -34,7 +34,7 @@ export async function claimBlock(): Promise<number> {
   throw new Error(`no ${BLOCK} free ports from ${FIRST} to ${FIRST + BLOCK * BLOCKS - 1}`)
 }
 
-/** Listens on this port until the process ends, without keeping it alive; false where somebody does already. */
+/** Listens on this port until the process ends. Returns false if another process listens on it already. */
 function holds(port: number): Promise<boolean> {
   return new Promise(resolve => {
     const guard = createServer()

@@ -165,6 +165,7 @@ function transactionOn(client: pg.PoolClient): Transaction {
 
 const naming = new WeakMap<pg.PoolClient, Transaction>()
 
+/** A transaction that prepares its statements under names, and notes which of them may have written something. */
 function namingOn(client: pg.PoolClient): Transaction {
   const known = naming.get(client)
   if (known) return known
@@ -182,7 +183,7 @@ const IS_READ = /^\s*select\b(?!\s+(\*\s+from\s+)?\w+\s*\()/i
 const states = new WeakMap<Transaction, object>()
 
 /**
- * Stands for what this transaction has written: another object after each statement that is not plainly a read, save the notices, and in each
- * transaction. What was read while it was this one need not be read again. Undefined where nobody keeps count.
+ * A token that is replaced by each statement that may write, and at the start of each transaction. While it is the same, nothing that the
+ * transaction read has been changed by itself. Events, which are sent ahead, do not replace it. Undefined for transactions without names.
  */
 export const stateOf = (tx: Transaction): object | undefined => states.get(tx)

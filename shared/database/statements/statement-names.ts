@@ -7,8 +7,8 @@ export type NamedQuery = { readonly text: string; readonly name?: string }
 type Naming = (asked: NamedQuery, values: readonly unknown[] | undefined) => NamedQuery
 
 /**
- * Names queries that have values, as many as `max` in a process: each connection holds what it keeps of those that it was asked. The same
- * text has the same name; one that comes when there are enough has none. `fromSecond`: a text that came only once has none either.
+ * Names the queries that have values. The same text always gets the same name. `max`: how many texts get one in this process; each connection
+ * keeps the plans of those that it has run. `fromSecond`: a text gets its name when it comes for the second time.
  */
 function namesOf(prefix: string, { max, fromSecond }: { readonly max: number; readonly fromSecond: boolean }): Naming {
   const names = new Map<string, string>()
@@ -34,8 +34,8 @@ function namesOf(prefix: string, { max, fromSecond }: { readonly max: number; re
 /** How many texts are remembered that came once. Some depend on how many values there are, and never come again. */
 const SEEN_MAX = 2_000
 
-/** For the work that says of itself that it asks the same again and again. */
+/** For work that is known to ask the same again and again. */
 export const withName = namesOf('kept', { max: 200, fromSecond: false })
 
-/** For whatever a change asks. It has names of its own, so that many kinds of changes never leave none for what runs all the time. */
+/** For all other statements of changes. They have a limit of their own, so that they cannot use up the names of the work above. */
 export const withNameIfOften = namesOf('often', { max: 600, fromSecond: true })
