@@ -6,7 +6,7 @@ import type { Tenant } from '../tenant.ts'
 import type { Instant } from '../time.ts'
 import { type Database, onClient, openPool, type PoolOptions, poolOf } from './connection/pool.ts'
 import { refuseUnsafeLogin } from './connection/safe-login.ts'
-import { isUnavailable, mapDriverError } from './driver-errors.ts'
+import { isOutdatedPlan, isUnavailable, mapDriverError } from './driver-errors.ts'
 import { readTogether } from './statements/read-together.ts'
 import {
   BEGIN_SNAPSHOT,
@@ -113,7 +113,8 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       const code = driverCode(error)
-      if (code === null || !RETRYABLE.has(code) || attempt >= RETRIES_MAX) throw mapDriverError(error)
+      const mayWork = (code !== null && RETRYABLE.has(code)) || isOutdatedPlan(error)
+      if (!mayWork || attempt >= RETRIES_MAX) throw mapDriverError(error)
       await new Promise(resolve => setTimeout(resolve, Math.random() * 20 * 2 ** attempt))
     }
   }

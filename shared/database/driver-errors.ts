@@ -46,6 +46,16 @@ export function isUnavailable(error: unknown): boolean {
     const code = 'code' in current && typeof current.code === 'string' ? current.code : ''
     if (LOST_CONNECTION.has(code) || UNAVAILABLE.test(code) || LOST_IN_WORDS.test(current.message)) return true
   }
+  return isOutdatedPlan(error)
+}
+
+/**
+ * Whether a migration changed the type of a column since the connection prepared the statement. The connection cannot run that statement
+ * any more; a new one can.
+ */
+export function isOutdatedPlan(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause)
+    if (current.message === 'cached plan must not change result type') return true
   return false
 }
 

@@ -1,8 +1,10 @@
 // A read with named statements gives the same answers as any other read, and prepares each of its statements once.
-import { sql } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { type SQL, sql } from 'drizzle-orm'
+import pg from 'pg'
+import { expect, inject, test } from 'vitest'
+import type {} from '../../testing/global-setup.ts'
 import { overOneConnection } from '../../testing/over-one-connection.ts'
-import { type ReadUow, readTenant } from '../database.ts'
+import { inTenant, type ReadUow, readTenant, SERVICE } from '../database.ts'
 import { withNamedStatements } from './named-statements.ts'
 
 const tenant = (platformId: string) => ({ platformId, environment: 'LIVE' }) as const
@@ -37,4 +39,30 @@ test('a query that fails throws as any other does, and can be sent again', async
     })
   await expect(divide(0)).rejects.toMatchObject({ cause: { code: '22012' } })
   expect(await divide(2)).toEqual({ part: 3 })
+})
+
+test('a change goes on when a migration changes the type of a column that its connection has prepared', async () => {
+  const work = (statement: SQL) =>
+    inTenant(database(), tenant('plat_a'), SERVICE, async ({ tx }) => (await tx.execute(statement)).rows)
+  const [{ name } = {}] = await work(sql`select current_database() as name`)
+  const url = new URL(inject('databaseUrl'))
+  url.pathname = `/${name}`
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  try {
+    await client.query(
+      'create table changing (size int); insert into changing values (3); grant select on changing to public',
+    )
+    const sizes = () => work(sql`select size from changing where size > ${1}`)
+    for (const _ of ['first', 'named', 'again']) expect(await sizes()).toEqual([{ size: 3 }])
+    await client.query('alter table changing alter column size type text using size::text || $$0$$')
+    await expect(work(sql`select size from changing`)).resolves.toEqual([{ size: '30' }])
+    const named = () => work(sql`select size from changing where size::int > ${1}`)
+    for (const _ of ['first', 'named']) expect(await named()).toEqual([{ size: '30' }])
+    await client.query('alter table changing alter column size type int using size::int')
+    expect(await named()).toEqual([{ size: 30 }])
+  } finally {
+    await client.query('drop table changing')
+    await client.end()
+  }
 })
