@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
-import { type NamedQuery, withNameIfOften } from './statements/statement-names.ts'
+import { namedBy, withNameIfOften } from './statements/statement-names.ts'
 
 /** What the work of a transaction may do; it is begun and ended here alone. */
 export type Transaction = Omit<NodePgDatabase, 'transaction'>
@@ -169,11 +169,9 @@ const naming = new WeakMap<pg.PoolClient, Transaction>()
 function namingOn(client: pg.PoolClient): Transaction {
   const known = naming.get(client)
   if (known) return known
-  const query = (asked: NamedQuery, values?: unknown[]) => {
-    if (!IS_READ.test(asked.text)) states.set(made, {})
-    return client.query(withNameIfOften(asked, values), values)
-  }
-  const made: Transaction = drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
+  const made: Transaction = namedBy(withNameIfOften, client, ({ text }) => {
+    if (!IS_READ.test(text)) states.set(made, {})
+  })
   naming.set(client, made)
   return made
 }

@@ -1,12 +1,9 @@
 // Questions that look for a few rows by their keys, and inserts. To plan thirty of them, under row-level security, costs PostgreSQL several
 // times what it costs to answer them: so each is prepared under a name, and a connection that has asked it before keeps its plan.
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
 import type { ReadUow } from '../database.ts'
 import { sendTogether, type Transaction } from '../transaction.ts'
-import { type NamedQuery, withName } from './statement-names.ts'
-
-type Queryable = { query(asked: NamedQuery, values?: readonly unknown[]): unknown }
+import { namedBy, withName } from './statement-names.ts'
 
 const wrapped = new WeakMap<Transaction, Transaction>()
 
@@ -22,12 +19,6 @@ export function withNamedStatements<Work extends ReadUow>(uow: Work): Work {
 }
 
 function namingOn(tx: Transaction): Transaction {
-  const { $client: client } = tx as Transaction & { readonly $client: Queryable }
-  const naming: Queryable = {
-    query: (asked, values) => {
-      sendTogether(client as unknown as pg.PoolClient)
-      return client.query(withName(asked, values), values)
-    },
-  }
-  return drizzle(naming as unknown as pg.PoolClient) satisfies NodePgDatabase
+  const { $client: client } = tx as Transaction & { readonly $client: pg.PoolClient }
+  return namedBy(withName, client, () => sendTogether(client))
 }

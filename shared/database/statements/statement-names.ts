@@ -1,5 +1,7 @@
 // Names under which statements are prepared. To read and plan a statement of thirty columns, under row-level security, costs PostgreSQL
 // several times what it costs to answer it: a connection that was asked it before keeps its plan.
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type pg from 'pg'
 
 /** A query as the driver takes it. */
 export type NamedQuery = { readonly text: string; readonly name?: string }
@@ -39,3 +41,12 @@ export const withName = namesOf('kept', { max: 200, fromSecond: false })
 
 /** For all other statements of changes. They have a limit of their own, so that they cannot use up the names of the work above. */
 export const withNameIfOften = namesOf('often', { max: 600, fromSecond: true })
+
+/** The connection with its queries named by `naming`. `onQuery` is called before each of them is sent. */
+export function namedBy(naming: Naming, client: pg.PoolClient, onQuery: (asked: NamedQuery) => void): NodePgDatabase {
+  const query = (asked: NamedQuery, values?: unknown[]) => {
+    onQuery(asked)
+    return client.query(naming(asked, values), values)
+  }
+  return drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
+}
