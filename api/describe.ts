@@ -6,6 +6,11 @@ import { startWithoutServers } from './without-servers.ts'
 
 const [file] = process.argv.slice(2)
 if (file === undefined) throw new Error('Say which file to write: node describe.js <file>.')
-const { app, close } = await startWithoutServers(BUILT_BASE_URL)
-writeFileSync(file, await renderReference(app))
-await close()
+
+async function describe(to: string): Promise<void> {
+  const { app, close } = await startWithoutServers(BUILT_BASE_URL)
+  writeFileSync(to, await renderReference(app))
+  await close()
+}
+
+void describe(file)

@@ -146,7 +146,11 @@ async function buildAlone() {
       mkdirSync(dirname(target), { recursive: true })
       cpSync(file, target)
     }
-    await runQuietly('Bundling the processes', process.execPath, [join(ROOT, 'infra', 'bundle.mjs'), draft])
+    await runQuietly('Bundling the processes', process.execPath, [
+      join(ROOT, 'infra', 'bundle.mjs'),
+      draft,
+      join(ROOT, 'dist'),
+    ])
     // Here and not at the first request for it, which would wait for more than a second of processor time.
     await runQuietly('Describing the API', process.execPath, [
       join(draft, 'api', 'describe.js'),

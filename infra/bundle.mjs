@@ -1,20 +1,18 @@
-// `node infra/bundle.mjs <folder>`, which the build runs after the compiler: puts each process of ours into one file, since
+// `node infra/bundle.mjs <folder> <place>`, which the build runs after the compiler: puts each process of ours into one file, since
 // reading and linking some two thousand modules takes more processor time than everything else a start does, and a busy machine has
-// little of it. The other compiled modules stay as they are, for commands.
-import { readFileSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
+// little of it. The other compiled modules stay as they are, for commands. The file is a script, of which the code that V8 makes of it can be
+// kept (infra/launch.mjs); of an ES module that takes a flag.
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 
-/** Modules that are started as processes, without their extension; the build itself runs `api/describe`. */
-const ENTRIES = [
-  'api/main',
-  'api/worker',
-  'api/describe',
-  'aggregator/main',
-  'identity/main',
-  'ingest/main',
-  'infra/start/main',
-]
+/** Modules that are started as processes, without their extension. */
+const PROCESSES = ['api/main', 'api/worker', 'aggregator/main', 'identity/main', 'ingest/main', 'infra/start/main']
+/** And one that the build runs, once. */
+const ENTRIES = [...PROCESSES, 'api/describe']
 /** Left in node_modules: they have native parts, read files beside their own, or are loaded by few calls only. */
 const EXTERNAL = [
   '@btc-vision/uwebsockets.js',
@@ -39,7 +37,7 @@ const OWN_ADDRESS = /\bimport\.meta\.(url|dirname|filename)\b|\b__dirname\b|\b__
 /** What code in `file` that looks for files beside itself finds, when it runs as part of a process `depth` folders below `folder`. */
 const addressOf = (file, folder, depth) => {
   const path = relative(folder, file).split(sep).join('/')
-  return `new URL(${JSON.stringify('../'.repeat(depth) + path)}, import.meta.url).href`
+  return `new URL(${JSON.stringify('../'.repeat(depth) + path)}, ownAddress).href`
 }
 
 /** Modules keep their own address; one in node_modules that wants its own is not bundled by mistake. */
@@ -59,31 +57,67 @@ const keepAddresses = (folder, depth) => ({
   },
 })
 
+/** pg asks for Response, to see whether it runs at Cloudflare; Node then loads all of fetch, which most processes do without. */
+const ASKS = "typeof Response === 'function'"
+const withoutFetch = {
+  name: 'without-fetch',
+  setup: context => {
+    context.onLoad({ filter: /[\\/]pg[\\/]lib[\\/]stream\.js$/ }, ({ path }) => {
+      const contents = readFileSync(path, 'utf8')
+      if (contents.includes(ASKS)) return { contents: contents.replace(ASKS, 'false') }
+      return { warnings: [{ text: `${path} does not ask for Response any more: infra/bundle.mjs need not answer` }] }
+    })
+  },
+}
+
 const depthOf = entry => entry.split('/').length - 1
 
-/** Bundles the processes that lie `depth` folders below `folder`, in place; what several of them hold is read once. */
-const bundle = (folder, depth) =>
-  build({
+/** A script is given what imports (infra/launch.mjs). Bundles import packages alone, by their names. */
+const importing = text => text.replace(/\bimport\((?=")/g, 'importModule(')
+
+/** As V8 reads it with the least work: where a text has other characters, each of all its characters takes two bytes. */
+const ascii = text => text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Puts the processes that lie `depth` folders below `folder` into a file each, beside their modules; what several hold is read once. */
+async function bundle(folder, depth) {
+  const { outputFiles } = await build({
     absWorkingDir: folder,
     entryPoints: ENTRIES.filter(entry => depthOf(entry) === depth).map(entry => join(folder, `${entry}.js`)),
     outdir: folder,
     outbase: folder,
-    allowOverwrite: true,
+    outExtension: { '.js': '.cjs' },
+    write: false,
     bundle: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20',
     sourcemap: true,
     sourcesContent: false,
     legalComments: 'none',
     external: EXTERNAL,
-    plugins: [keepAddresses(folder, depth)],
-    // CommonJS packages in it call require for Node's own modules.
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'\nconst require = requireOf(import.meta.url)",
-    },
-    logLevel: 'error',
+    plugins: [withoutFetch, keepAddresses(folder, depth)],
+    banner: { js: "const ownAddress = require('node:url').pathToFileURL(__filename).href" },
+    logLevel: 'warning',
   })
+  for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith('.cjs') ? ascii(importing(text)) : text)
+}
 
-const [folder] = process.argv.slice(2)
-await Promise.all([...new Set(ENTRIES.map(depthOf))].map(depth => bundle(resolve(folder), depth)))
+/** The module that is started has the file run. */
+const starter = entry => `import { fileURLToPath } from 'node:url'
+import { launch } from '${'../'.repeat(depthOf(entry))}infra/launch.mjs'
+
+launch(fileURLToPath(new URL('./${basename(entry)}.cjs', import.meta.url)))
+`
+
+/** Keeps the code of a process that will lie in `place`. It is started with a port that is none, and so refuses its settings when it is loaded. */
+async function keepCode(folder, place, entry) {
+  const files = [folder, place].map(each => join(each, `${entry}.cjs`))
+  const program = fileURLToPath(new URL('./keep-code.mjs', import.meta.url))
+  const env = { ...process.env, PORT: 'none', PORT_BASE: 'none' }
+  await promisify(execFile)(process.execPath, [program, ...files], { env })
+}
+
+const [folder, place] = process.argv.slice(2).map(each => resolve(each))
+await Promise.all([...new Set(ENTRIES.map(depthOf))].map(depth => bundle(folder, depth)))
+for (const entry of ENTRIES) writeFileSync(join(folder, `${entry}.js`), starter(entry))
+await Promise.all(PROCESSES.map(entry => keepCode(folder, place, entry)))

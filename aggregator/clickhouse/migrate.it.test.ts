@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EVENT_FIELDS } from '../../shared/contracts/usage-event.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
+import { uniqueName } from '../../shared/testing/names.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
 import { migrateClickHouse } from './migrate.ts'
 
@@ -15,8 +16,24 @@ afterAll(async () => {
   await server.drop()
 })
 
+const tables = `SELECT name, replaceAll(create_table_query, concat(database, '.'), '') FROM system.tables
+  WHERE database = currentDatabase() ORDER BY name`
+
+test('the database of a test has the tables that the migrations make, and knows them', async () => {
+  const database = uniqueName()
+  await migrateClickHouse(server.url, database)
+  const migrated = createClickHouse(server.url, database)
+  const applied = 'SELECT name, sha256 FROM schema_migrations ORDER BY name'
+  for (const query of [tables, applied]) {
+    const rows = await selectRows(migrated, query)
+    expect(rows.length).toBeGreaterThan(5)
+    expect(await selectRows(client, query)).toEqual(rows)
+  }
+  await migrated.command({ query: `DROP DATABASE ${database}` })
+  await migrated.close()
+})
+
 test('runs again, and beside itself, without changing anything', async () => {
-  const tables = 'SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name'
   const before = await selectRows(client, tables)
   await Promise.all([migrateClickHouse(server.url, server.database), migrateClickHouse(server.url, server.database)])
   expect(await selectRows(client, tables)).toEqual(before)

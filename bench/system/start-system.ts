@@ -14,6 +14,7 @@ import { PROCESSES, type ProcessSpec } from '../../infra/start/processes.ts'
 import { METRICS_PORTS, type ServiceUrls, type Settings } from '../../infra/start/settings.ts'
 import { createPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
 import { brokerAddress } from '../../shared/log/address.ts'
+import { createTestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { testLogins } from '../../shared/testing/database-logins.ts'
 import type {} from '../../shared/testing/global-setup.ts'
 import { uniqueName } from '../../shared/testing/names.ts'
@@ -120,7 +121,9 @@ async function newSettings(natsUrl: string | null, clickhouseDatabase: string): 
 /** Starts the servers, migrates, makes two platforms and starts the processes. On a failure nothing is left running. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const modules = await loadCompiled()
-  const settings = await newSettings(options.natsUrl ?? null, uniqueName())
+  // One of its own is migrated by the product's start; on the server that tests share its database is there, and up to date.
+  const database = options.ownClickHouse ? uniqueName() : (await createTestClickHouse()).database
+  const settings = await newSettings(options.natsUrl ?? null, database)
   const closers: (() => Promise<unknown>)[] = [
     async () => rmSync(settings.dataDir, { recursive: true, force: true, maxRetries: 5 }),
   ]

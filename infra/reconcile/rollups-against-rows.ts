@@ -1,8 +1,9 @@
 // Rollups = raw: the usage query gives the same figures whether it may use roll-ups or not. A difference is narrowed down
 // to the hour it lies in.
-import { queryUsage } from '../../api/usage/query-usage.ts'
+import { type Answer, queryUsages } from '../../api/usage/query/query-usages.ts'
 import type { UsageCalculation } from '../../api/usage/usage-query.ts'
 import { plain } from '../../shared/decimal.ts'
+import { AppError } from '../../shared/errors.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { instantOf, interval } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
@@ -52,13 +53,13 @@ export async function compareRollups(
   const counts: RollupCounts = { series: 0, queries: 0, unsettled: 0 }
   for await (const series of sample(client, options)) {
     counts.series += 1
-    for (const calculation of await calculationsOf(client, series)) {
-      counts.queries += 1
-      const outcome = await compare(client, series, calculation)
-      if (outcome === 'unsettled') counts.unsettled += 1
-      if (outcome !== 'different') continue
-      const at = await narrow(client, series, calculation)
-      findings.add('ROLLUP_DIFFERS', shown(at, calculation))
+    for (const calculations of await calculationsOf(client, series)) {
+      const questions = calculations.map((calculation): Question => ({ series, calculation }))
+      const outcomes = await compare(client, questions)
+      counts.queries += questions.length
+      counts.unsettled += outcomes.filter(outcome => outcome === 'unsettled').length
+      for (const question of questions.filter((_, place) => outcomes[place] === 'different'))
+        findings.add('ROLLUP_DIFFERS', shown(await narrow(client, question)))
     }
   }
   return counts
@@ -98,8 +99,11 @@ const seriesOf = ([platformId, environment, customerKey, meterReference, from, t
   endMs: Number(to) * 1000 + HOUR_MS,
 })
 
-/** What roll-ups keep of a series: sums and extremes of each value, and the values of each property. */
-async function calculationsOf(client: ClickHouseClient, series: Series): Promise<UsageCalculation[]> {
+/**
+ * What roll-ups keep of a series: sums and extremes of each value; and the values of each property. Asked apart, since a statement that
+ * asks for properties reads none of the roll-ups without them.
+ */
+async function calculationsOf(client: ClickHouseClient, series: Series): Promise<UsageCalculation[][]> {
   const where = `(${KEY}) = ({platform:String}, {environment:String}, {customer:String}, {meter:String})`
   const [[values = [], properties = []] = []] = await selectRows<[string[], string[]]>(
     client,
@@ -116,12 +120,12 @@ async function calculationsOf(client: ClickHouseClient, series: Series): Promise
     },
   )
   return [
-    ...values
+    values
       .filter(valueReference => valueReference !== '')
       .flatMap(valueReference =>
         (['SUM', 'MIN', 'MAX'] as const).map((type): UsageCalculation => ({ type, valueReference })),
       ),
-    ...properties.map(
+    properties.map(
       (propertyReference): UsageCalculation => ({
         type: 'UNIQUE',
         // Of whatever type it is: read as text, both sides see the same values.
@@ -131,57 +135,78 @@ async function calculationsOf(client: ClickHouseClient, series: Series): Promise
   ]
 }
 
+/** A figure of a series, over all of its time or a part of it. */
+type Question = { readonly series: Series; readonly calculation: UsageCalculation }
 type Outcome = 'same' | 'different' | 'unsettled'
 
-/** Raw before and after: figures that move between the two say nothing about the roll-ups. */
-async function compare(client: ClickHouseClient, series: Series, calculation: UsageCalculation): Promise<Outcome> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const before = await ask(client, { series, calculation, source: 'RAW' })
-    const rolled = await ask(client, { series, calculation, source: 'ROLLED' })
-    if (before === rolled) return 'same'
-    if (before === (await ask(client, { series, calculation, source: 'RAW' }))) return 'different'
+/** The outcome of each. Raw before and after: figures that move between the two say nothing about the roll-ups. */
+async function compare(client: ClickHouseClient, questions: readonly Question[]): Promise<Outcome[]> {
+  const outcomes = new Map<Question, Outcome>()
+  let open = questions
+  for (let attempt = 0; attempt < ATTEMPTS && open.length > 0; attempt += 1) {
+    const before = await ask(client, open, 'RAW')
+    const rolled = await ask(client, open, 'ROLLED')
+    const others = open.filter(question => before.get(question) !== rolled.get(question))
+    const after = await ask(client, others, 'RAW')
+    for (const question of open) if (!others.includes(question)) outcomes.set(question, 'same')
+    for (const question of others) if (before.get(question) === after.get(question)) outcomes.set(question, 'different')
+    open = others.filter(question => !outcomes.has(question))
   }
-  return 'unsettled'
+  return questions.map(question => outcomes.get(question) ?? 'unsettled')
 }
 
+/** The figures of all of them, by one statement. */
 async function ask(
   client: ClickHouseClient,
-  { series, calculation, source }: { series: Series; calculation: UsageCalculation; source: 'RAW' | 'ROLLED' },
-): Promise<string> {
-  const quantities = await queryUsage(client, {
-    tenant: { platformId: series.platformId, environment: series.environment },
-    customerKeys: [series.customerKey],
-    meterReference: series.meterReference,
-    interval: interval(instantOf(series.startMs), instantOf(series.endMs)),
-    calculation,
-    source,
-  })
-  return JSON.stringify(quantities.map(({ currency, number, count }) => [currency, plain(number), count]))
+  questions: readonly Question[],
+  source: 'RAW' | 'ROLLED',
+): Promise<Map<Question, string>> {
+  const answers = await queryUsages(
+    client,
+    questions.map(({ series, calculation }) => ({
+      tenant: { platformId: series.platformId, environment: series.environment },
+      customerKeys: [series.customerKey],
+      meterReference: series.meterReference,
+      interval: interval(instantOf(series.startMs), instantOf(series.endMs)),
+      calculation,
+      source,
+    })),
+  )
+  return new Map(questions.map((question, place) => [question, figures(answers[place] ?? [])]))
 }
+
+function figures(answer: Answer): string {
+  if (answer instanceof AppError) throw answer
+  return JSON.stringify(answer.map(({ currency, number, count }) => [currency, plain(number), count]))
+}
+
+/** Parts of a time that are compared by one statement; three rounds of them come from years to an hour. */
+const PARTS_MAX = 24
 
 /** The first hour in which the two differ; the whole when they differ only as a whole. */
-async function narrow(client: ClickHouseClient, series: Series, calculation: UsageCalculation): Promise<Series> {
-  let [found, hours] = [series, (series.endMs - series.startMs) / HOUR_MS]
-  while (hours > 1) {
-    const first = Math.ceil(hours / 2)
-    const middle = found.startMs + first * HOUR_MS
-    const before = { ...found, endMs: middle }
-    const after = { ...found, startMs: middle }
-    const [half, size]: [Series | null, number] =
-      (await compare(client, before, calculation)) === 'different'
-        ? [before, first]
-        : (await compare(client, after, calculation)) === 'different'
-          ? [after, hours - first]
-          : [null, 0]
-    if (half === null) return found
-    found = half
-    hours = size
+async function narrow(client: ClickHouseClient, question: Question): Promise<Question> {
+  let found = question
+  for (;;) {
+    const parts = partsOf(found)
+    const outcomes = parts.length > 1 ? await compare(client, parts) : []
+    const part = parts[outcomes.indexOf('different')]
+    if (part === undefined) return found
+    found = part
   }
-  return found
 }
 
-function shown(at: Series, calculation: UsageCalculation): string {
+/** At most PARTS_MAX parts of whole hours. */
+function partsOf({ series, calculation }: Question): Question[] {
+  const hours = (series.endMs - series.startMs) / HOUR_MS
+  const lengthMs = Math.ceil(hours / PARTS_MAX) * HOUR_MS
+  return Array.from({ length: Math.ceil((series.endMs - series.startMs) / lengthMs) }, (_, place) => {
+    const startMs = series.startMs + place * lengthMs
+    return { series: { ...series, startMs, endMs: Math.min(startMs + lengthMs, series.endMs) }, calculation }
+  })
+}
+
+function shown({ series, calculation }: Question): string {
   const of = calculation.type === 'UNIQUE' ? calculation.property.reference : calculation.valueReference
-  const [from, to] = [new Date(at.startMs).toISOString(), new Date(at.endMs).toISOString()]
-  return `${at.platformId} ${at.environment}, customer ${JSON.stringify(at.customerKey)}, meter ${JSON.stringify(at.meterReference)}, ${calculation.type} of ${JSON.stringify(of)}, ${from} to ${to}`
+  const [from, to] = [new Date(series.startMs).toISOString(), new Date(series.endMs).toISOString()]
+  return `${series.platformId} ${series.environment}, customer ${JSON.stringify(series.customerKey)}, meter ${JSON.stringify(series.meterReference)}, ${calculation.type} of ${JSON.stringify(of)}, ${from} to ${to}`
 }

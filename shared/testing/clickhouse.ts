@@ -1,7 +1,6 @@
-// A fresh, migrated ClickHouse database for one test file. Without a server it throws: nothing is ever skipped.
-import { createClient } from '@clickhouse/client'
+// A ClickHouse database for one test file, with the tables of the migrated template. Without a server it throws: nothing is ever skipped.
 import { inject } from 'vitest'
-import { migrateClickHouse } from '../../aggregator/clickhouse/migrate.ts'
+import { dropDatabase, withClient } from './clickhouse-template.ts'
 import type {} from './global-setup.ts'
 import { uniqueName } from './names.ts'
 
@@ -15,15 +14,14 @@ export type TestClickHouse = {
 /** A database of its own, with the tables of the aggregator. */
 export async function createTestClickHouse(): Promise<TestClickHouse> {
   const url = inject('clickhouseUrl')
+  const template = inject('clickhouseTemplate')
   const database = uniqueName()
-  await migrateClickHouse(url, database)
-  return {
-    url,
-    database,
-    drop: async () => {
-      const client = createClient({ url })
-      await client.command({ query: `DROP DATABASE IF EXISTS ${database}` })
-      await client.close()
-    },
-  }
+  await withClient(url, async client => {
+    await client.command({ query: `CREATE DATABASE ${database}` })
+    for (const sql of template.tables)
+      await client.command({ query: sql.replaceAll(`${template.database}.`, `${database}.`) })
+    const applied = `SELECT * FROM ${template.database}.schema_migrations`
+    await client.command({ query: `INSERT INTO ${database}.schema_migrations ${applied}` })
+  })
+  return { url, database, drop: () => dropDatabase(url, database) }
 }

@@ -1,4 +1,4 @@
-// Real servers for the `it` tests, started once a run: PostgreSQL with a migrated template, and ClickHouse. NATS is
+// Real servers for the `it` tests, started once a run: PostgreSQL and ClickHouse, each with a migrated template. NATS is
 // cheap and each test starts its own; here its program is found, or built once. TEST_DATABASE_URL and TEST_CLICKHOUSE_URL name servers to use instead. A server
 // that cannot be had fails the run.
 import { readdirSync, rmSync } from 'node:fs'
@@ -15,6 +15,7 @@ import { startPostgres } from '../../infra/services/postgres.ts'
 import { quickParent, temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
 import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../process/pid-file.ts'
+import { type ClickHouseTemplate, makeClickHouseTemplate } from './clickhouse-template.ts'
 import { prepareTestLogins } from './database-logins.ts'
 import { uniqueName } from './names.ts'
 
@@ -25,6 +26,8 @@ declare module 'vitest' {
     /** The migrated database tests clone. */
     databaseTemplate: string
     clickhouseUrl: string
+    /** The migrated database whose tables those of tests have. */
+    clickhouseTemplate: ClickHouseTemplate
     /** The browser of the tests in a browser, or null when this system has none. */
     chromiumPath: string | null
     /** Whether the files of the project follow each other in one process. */
@@ -95,7 +98,10 @@ async function execute(url: string, sql: string): Promise<{ datname: string }[]>
 }
 
 type Running = {
-  readonly context: Pick<ProvidedContext, 'databaseUrl' | 'databaseTemplate' | 'clickhouseUrl' | 'chromiumPath'>
+  readonly context: Pick<
+    ProvidedContext,
+    'databaseUrl' | 'databaseTemplate' | 'clickhouseUrl' | 'clickhouseTemplate' | 'chromiumPath'
+  >
   stop(): Promise<void>
 }
 
@@ -128,14 +134,20 @@ async function startServers(): Promise<Running> {
       const url = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
       return { url, template: await makeTemplate(url) }
     }
-    const [{ url: databaseUrl, template: databaseTemplate }, clickhouseUrl] = await allOrNone([
+    const clickhouse = async () => {
+      const url = process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))
+      return { url, template: await makeClickHouseTemplate(url) }
+    }
+    const [{ url: databaseUrl, template: databaseTemplate }, { url: clickhouseUrl, template }] = await allOrNone([
       database(),
-      process.env['TEST_CLICKHOUSE_URL'] ?? start(startClickHouse(await options('clickhouse'))),
+      clickhouse(),
     ])
+    const { drop: dropClickHouseTemplate, ...clickhouseTemplate } = template
     await findNatsServer(say)
     return {
-      context: { databaseUrl, databaseTemplate, clickhouseUrl, chromiumPath: chromiumPath() },
+      context: { databaseUrl, databaseTemplate, clickhouseUrl, clickhouseTemplate, chromiumPath: chromiumPath() },
       stop: async () => {
+        await dropClickHouseTemplate()
         for (const name of [...(await keptDatabases(databaseUrl, databaseTemplate)), databaseTemplate])
           await execute(databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`)
         await stopAll()
@@ -158,6 +170,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('databaseUrl', context.databaseUrl)
   project.provide('databaseTemplate', context.databaseTemplate)
   project.provide('clickhouseUrl', context.clickhouseUrl)
+  project.provide('clickhouseTemplate', context.clickhouseTemplate)
   project.provide('chromiumPath', context.chromiumPath)
   project.provide('followsOthers', project.config.isolate === false)
   return async () => {
