@@ -60,7 +60,8 @@ export function createComponents(): Components {
       return [name, isObject(member) ? refer(member, { ...below, path }) : {}]
     })
     if (title !== null) open.pop()
-    const { description: _description, title: _title, ...rest } = schema
+    // What a condition says of an object stands in its text.
+    const { description: _description, title: _title, if: _if, then: _then, ...rest } = schema
     const own = { ...rest, properties: Object.fromEntries(properties) }
     return { ...refTo(register(own, namesFor(schema, place), title)), ...described }
   }

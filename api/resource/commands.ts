@@ -86,7 +86,7 @@ export async function updateResource<R extends StoredRow>(
   for (const name of Object.keys(patch)) {
     if (changed.includes(name) || (derived && !(name in resource.table))) checkChange(resource, previous, name)
   }
-  if (changed.includes('status')) checkTransition(resource, statusOf(previous), statusOf(next))
+  if (changed.includes('status')) checkTransition(resource, previous, statusOf(next))
   await checkReferences(uow, resource, next, changed)
   await resource.check?.(uow, next, previous)
   return await saveChange(uow, resource, previous, pick(next, changed), fieldChange)
@@ -101,7 +101,7 @@ export async function changeStatus<R extends StoredRow>(
 ): Promise<R> {
   const previous = await lockExisting(uow, resource, idOrReference)
   if (statusOf(previous) === status) return previous
-  checkTransition(resource, statusOf(previous), status)
+  checkTransition(resource, previous, status)
   const next = rowOf(resource, { ...previous, status })
   await resource.check?.(uow, next, previous)
   return await saveChange(uow, resource, previous, pick(next, ['status']))

@@ -24,8 +24,10 @@ const EMAIL =
   /^ *[A-Za-z0-9.!#$%&*+/=?^_{|}~-]{1,64}@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+ *$/
 
 /** An object that refuses members it does not name. */
-export const Shape = <P extends TProperties>(properties: P, options: { description?: string; title?: string } = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
+export const Shape = <P extends TProperties>(
+  properties: P,
+  options: { description?: string; title?: string; if?: object; then?: object } = {},
+) => Type.Object(properties, { additionalProperties: false, ...options })
 export const Optional = Type.Optional
 /** Absent, null or a value: what PATCH clears with null. */
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -58,9 +60,15 @@ export const TimeZone = Type.String({
   description: 'IANA name of a time zone (Europe/Amsterdam), its abbreviation (CET), or an offset (GMT+01:00).',
 })
 export const Amount = Shape({ quantity: DecimalText, currency: Currency }, { title: 'Money' })
+const YEARS = {
+  if: { properties: { type: { const: 'YEAR' } }, required: ['type'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  then: { properties: { value: { maximum: 100 } } },
+}
+/** At most 100 years: no time after the year 2199 can be written. */
 export const Period = Shape(
   { type: OneOf('DAY', 'WEEK', 'MONTH', 'YEAR'), value: Type.Integer({ minimum: 1, maximum: 1_000 }) },
-  { title: 'BillingPeriod' },
+  { title: 'BillingPeriod', ...YEARS },
 )
 export const Address = Shape(
   {

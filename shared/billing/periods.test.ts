@@ -179,7 +179,11 @@ describe('periods in a zone', () => {
 
   test('a schedule without end stops at the horizon, and a lookup outside its span finds nothing', () => {
     const yearly = grid('EXACT', { type: 'YEAR', value: 1 }, '2026-01-01T00:00:00Z')
-    expect([...billingPeriods(yearly, from('2026-01-01T00:00:00Z'))]).toHaveLength(174)
+    expect([...billingPeriods(yearly, from('2026-01-01T00:00:00Z'))]).toHaveLength(173)
+    // 2126 to 2226 has no end that can be written.
+    const century = grid('EXACT', { type: 'YEAR', value: 100 }, '2026-01-01T00:00:00Z')
+    expect([...billingPeriods(century, from('2026-01-01T00:00:00Z'))]).toHaveLength(1)
+    expect([...billingPeriods(century, from('2026-01-01T00:00:00Z', '2199-01-01T00:00:00Z'))]).toHaveLength(2)
     expect(billingPeriodAt(yearly, from('2026-01-01T00:00:00Z'), at('2025-12-31T00:00:00Z'))).toBeNull()
     expect(
       billingPeriodAt(yearly, from('2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z'), at('2026-06-01T00:00:00Z')),

@@ -11,12 +11,10 @@ export type PeriodLength = { readonly type: (typeof PERIOD_TYPES)[number]; reado
 export type BillingTime = 'CALENDAR' | 'EXACT'
 
 /**
- * Schedules without an end continue up to here, the last year in which an instant can be written; nothing later is
- * computed.
+ * Schedules without an end continue up to here, the end of the last year in which an instant can be written; nothing later is computed, and
+ * no period that ends later.
  */
-const HORIZON = Temporal.PlainDate.from('2200-01-01')
-/** Before this instant no local day of the horizon has started in any zone, so days need not be compared. */
-const HORIZON_AT = Date.UTC(2199, 11, 30)
+export const HORIZON_AT = Date.UTC(2200, 0)
 /**
  * Calendar periods of n months (n weeks) are counted from here: quarters start in January, weeks on Monday. Periods
  * whose length does not divide a year continue over new year, so that every period is whole.
@@ -188,15 +186,14 @@ function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; re
 
 /**
  * The periods in which a span is billed, in order and lazily: their covered parts tile the span without gap or overlap,
- * and only the first and the last can be partial. A span without end yields periods up to the year 2200. Semantics 4.4.
+ * and only the first and the last can be partial. A span without end yields those that end before the year 2200. Semantics 4.4.
  */
 export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<BillingPeriod, void, undefined> {
   const cuts = cutsOf(grid)
   const first = cuts.ordinalAt(span.start)
   for (let ordinal = first; ; ordinal += 1) {
     const from = cuts.at(ordinal)
-    if (from.start >= HORIZON_AT && Temporal.PlainDate.compare(from.date, HORIZON) >= 0) return
-    if (span.end !== null && from.start >= span.end) return
+    if (span.end === null ? cuts.at(ordinal + 1).start >= HORIZON_AT : from.start >= span.end) return
     const period = periodAt(cuts, grid.zone, span, ordinal, first)
     if (period) yield period
   }

@@ -23,7 +23,7 @@ export const COMMON: Readonly<Record<string, string>> = {
   'Money.': 'An amount of money. The quantity is exact: it is never a JSON number.',
   'BillingPeriod.': 'A span of calendar time, such as one month.',
   'BillingPeriod.type': 'The unit of the span.',
-  'BillingPeriod.value': 'How many units, from 1 to 1,000.',
+  'BillingPeriod.value': 'How many units, from 1 to 1,000; of years at most 100.',
   // Addresses
   'Address.': 'A postal address.',
   line1: 'First line of the address.',

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
+import { Period } from '../../resource/shapes.ts'
 import { validatorCompiler } from './validation.ts'
 
 const Name = Type.String({ minLength: 1 })
@@ -37,6 +38,7 @@ const bounded = validatorCompiler({
     share: Type.Optional(Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })),
     open: Type.Optional(Type.Boolean()),
     part: Type.Optional(Type.Object({})),
+    period: Type.Optional(Type.Union([Period, Type.Null()])),
   }),
 })
 
@@ -54,6 +56,11 @@ test.each([
   [{ share: 'half' }, 'share must be a number.'],
   [{ open: 'yes' }, 'open must be true or false.'],
   [{ part: 'all' }, 'part must be an object.'],
+  [{ period: { type: 'YEAR', value: 100 } }, 'accepted'],
+  [{ period: { type: 'YEAR', value: 101 } }, 'period.value must be 100 or less.'],
+  [{ period: { type: 'MONTH', value: 1_000 } }, 'accepted'],
+  [{ period: { type: 'MONTH', value: 1_001 } }, 'period.value must be 1000 or less.'],
+  [{ period: { type: 'YEARS', value: 101 } }, 'period.type must be one of DAY, WEEK, MONTH, YEAR.'],
 ])('a refusal says what a value must be: %j', (value, message) => {
   const checked = bounded(value)
   expect(checked === true ? 'accepted' : checked.error.message).toBe(message)

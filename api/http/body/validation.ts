@@ -42,7 +42,8 @@ export const emptyForAbsent =
  * The refusal for a failed check; unknown fields first, since they explain most other faults. With the schema it names the fields that
  * the caller may have meant.
  */
-function refusalOf(faults: readonly Fault[], schema?: unknown): AppError {
+function refusalOf(found: readonly Fault[], schema?: unknown): AppError {
+  const faults = found.map(fault => (fault.keyword === 'if' ? tooLarge(fault, schema) : fault))
   const unknown = faults.find(fault => fault.keyword === 'additionalProperties')
   const missing = faults.find(fault => fault.keyword === 'required')
   const fault =
@@ -90,11 +91,22 @@ function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
   return others.find(isMeant) ?? first
 }
 
+/** The only condition that shapes have is a maximum of one field, which depends on another. */
+function tooLarge(fault: Fault, schema: unknown): Fault {
+  const then = partAt(partAt(schema, fault.schemaPath)?.['then'], '#/properties') ?? {}
+  const [[name, bound] = ['', {}]] = Object.entries(then as Record<string, { maximum?: number }>)
+  const instancePath = `${fault.instancePath}/${name}`
+  return { ...fault, keyword: 'maximum', instancePath, params: { limit: bound.maximum } }
+}
+
 /** The fields of the object that a part of a schema describes. */
-function fieldsAt(schema: unknown, schemaPath: string): string[] {
+const fieldsAt = (schema: unknown, schemaPath: string): string[] =>
+  Object.keys(partAt(schema, schemaPath)?.['properties'] ?? {})
+
+function partAt(schema: unknown, schemaPath: string): Record<string, unknown> | undefined {
   let part = schema as Record<string, unknown> | undefined
   for (const key of keysOf(schemaPath)) part = part?.[key] as Record<string, unknown> | undefined
-  return Object.keys(part?.['properties'] ?? {})
+  return part
 }
 
 const DEPTH_MAX = 3

@@ -2,7 +2,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { expect, test } from 'vitest'
-import { Nullable, Shape, Timestamp } from '../../resource/shapes.ts'
+import { Nullable, Period, Shape, Timestamp } from '../../resource/shapes.ts'
 import { writtenSchema } from './written-schema.ts'
 
 /** What the library writes by this very schema. */
@@ -68,4 +68,9 @@ test('a field that was left out stays out, whatever is the default of its type',
 test('a union of several types stays as it is', () => {
   const schema = Type.Union([Type.String(), Type.Integer(), Type.Null()])
   expect(writtenSchema(schema)).toEqual(JSON.parse(JSON.stringify(schema)))
+})
+
+test('what a period may be is no matter of its answer', () => {
+  expect(writtenSchema(Period)).not.toHaveProperty('then')
+  expect(write(writtenSchema(Nullable(Period)), { type: 'YEAR', value: 2 })).toBe('{"type":"YEAR","value":2}')
 })

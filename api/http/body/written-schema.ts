@@ -7,12 +7,16 @@ const isNull = (schema: unknown): boolean => isNode(schema) && schema['type'] ==
 
 /**
  * `schema` with every union of one type and null as that type, nullable: it writes the same text for every value that the schema
- * allows. Other unions stay, since only a validator finds the branch of a value.
+ * allows. Other unions stay, since only a validator finds the branch of a value. Conditions on what is accepted are left out.
  */
 export function writtenSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(writtenSchema)
   if (!isNode(schema)) return schema
-  return orNull(schema) ?? Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, writtenSchema(value)]))
+  const { if: condition, then: _then, ...unconditional } = schema
+  const written = schema['type'] === 'object' && isNode(condition) ? unconditional : schema
+  return (
+    orNull(schema) ?? Object.fromEntries(Object.entries(written).map(([key, value]) => [key, writtenSchema(value)]))
+  )
 }
 
 /** The nullable form, or null where there is none. */

@@ -1,5 +1,6 @@
 // What is read of invoices: previews, a refresh, lists, the PDF.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { refusal } from '../../testing/catalog.ts'
 import { succeed, useTokens } from '../billing/testing/billed-subscription.ts'
 import { openInvoiceRig } from '../billing/testing/invoice-rig.ts'
 
@@ -37,6 +38,23 @@ describe('reading', () => {
         expect(seen[name]).toEqual(real[name])
       }
     }
+  })
+
+  test('a billing period of a hundred years is billed and previewed as far as times can be written; a longer one is refused', async () => {
+    const tenant = rig.api.tenants.aLive
+    rig.setTime('2026-03-20T00:00:00Z')
+    const lasting = (value: number) => ({ billing_period: { type: 'YEAR', value }, billing_time: 'EXACT' })
+    const billed = await rig.subscribe(tenant, { fee: '100', subscription: lasting(100) })
+    await rig.run(tenant, billed)
+    const [first] = await rig.invoicesOf(tenant, billed)
+    expect(first).toMatchObject({ status: 'DRAFT', invoice_amount_excluding_tax: { quantity: '100.00' } })
+    const preview = (start_at: string) =>
+      tenant.call('POST', '/v1/invoices/preview', { pricing_plan_subscription_id: billed.subscriptionId, start_at })
+    expect((await preview('2026-04-01T00:00:00Z')).body['invoice'].billing_period_date).toMatch(/^2126-/)
+    const beyond = await preview('2126-05-01T00:00:00Z')
+    expect([beyond.status, beyond.body['message']]).toEqual([400, expect.stringMatching(/ends after the year 2199/)])
+    const longer = await tenant.call('POST', '/v1/pricing-plan-subscriptions', lasting(101))
+    expect(refusal(longer)).toEqual([400, 'INVALID_FIELD', 'billing_period.value'])
   })
 
   test('a refresh computes a DRAFT from usage that came since', async () => {

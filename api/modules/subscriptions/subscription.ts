@@ -28,7 +28,7 @@ import {
   type SubscriptionSettings,
 } from '../parties/platforms/subscription-settings.ts'
 import { acceptorsByDefault, checkAcceptors } from './checks/check-acceptors.ts'
-import { checkSubscription } from './checks/check-subscription.ts'
+import { archivingAdvice, checkSubscription } from './checks/check-subscription.ts'
 import { checkUpgrade } from './ending/upgrade-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -106,6 +106,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   customFields: true,
   // Of those that are ACTIVE a TEMPLATE alone may be ARCHIVED: `checkArchiving`.
   statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'ACTIVE', 'CANCELLED', 'VOID'] },
+  statusAdvice: archivingAdvice,
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },

@@ -12,14 +12,16 @@ export function checkFirstStatus(resource: Resource, values: StoredRow): void {
   throw new AppError('INVALID_FIELD', 'A new resource is DRAFT or ACTIVE.', { field: 'status' })
 }
 
-/** Whether the rules of the resource let it go from one status to the other. */
-export function checkTransition(resource: Resource, from: string, to: string): void {
+/** Whether the rules of the resource let it go from its status to another. */
+export function checkTransition<R extends StoredRow>(resource: Resource<R>, previous: R, to: string): void {
+  const from = statusOf(previous)
   if (to === 'null')
     throw new AppError('INVALID_FIELD', 'status cannot be cleared; send the new status.', { field: 'status' })
   const allowed = resource.statuses?.[to] ?? []
   if (allowed.includes(from)) return
   const next = Object.keys(resource.statuses ?? {}).filter(status => resource.statuses?.[status]?.includes(from))
-  const can = next.length === 0 ? `What is ${from} stays so.` : `It can become ${next.join(' or ')}.`
+  const stated = next.length === 0 ? `What is ${from} stays so.` : `It can become ${next.join(' or ')}.`
+  const can = resource.statusAdvice?.(previous) ?? stated
   const message = `A ${resource.objectType} that is ${from} cannot become ${to}. ${can}`
   throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }

@@ -4,13 +4,22 @@ import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema
 import { priceInvoice } from '../pricing/price-invoice.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
-import { exampleInputs, recurring } from '../testing/example-inputs.ts'
+import { type ExampleItem, eur, exampleInputs, recurring } from '../testing/example-inputs.ts'
 
 type Times = readonly (readonly [from: number, until: number | null])[]
 const day = (number: number): string => new Date(Date.UTC(2026, 2, number)).toISOString().replace('.000', '')
 
-/** March and April of an ADDON with a fee of 31.00 ahead. */
-function inputsOf(times: Times) {
+const FEE = recurring('31', { billing_in_advance: true })
+const SEATS: ExampleItem = {
+  item: { model_type: 'PER_SEAT' },
+  config: { pricing_type: 'FLAT', billing_in_advance: true },
+  bands: [{ amount: eur('31') }],
+}
+type Sold = { readonly item: ExampleItem; readonly seats: Times; readonly minimum?: string }
+
+/** March and April of an ADDON of 31.00 ahead. */
+function inputsOf(times: Times, { item, seats, minimum }: Sold) {
+  const commitment = minimum ? { pricing_item_configs: [{ ids: ['config0'], amount: eur(minimum) }] } : null
   const enabled_pricings = times.map(
     ([from, until]): EnabledPricing => ({
       pricing_id: 'pricing',
@@ -18,16 +27,25 @@ function inputsOf(times: Times) {
       ...(until === null ? {} : { end_at: day(until) }),
     }),
   )
-  const items = [recurring('31', { billing_in_advance: true })]
-  const inputs = exampleInputs({ start: day(1), items, schedules: [{ enabled_pricings }] })
+  const assigned = seats.map(([from, until]) => ({
+    product_item_id: 'item0',
+    start_at: day(from),
+    end_at: until === null ? null : day(until),
+  }))
+  const inputs = exampleInputs({
+    start: day(1),
+    items: [item],
+    schedules: [{ enabled_pricings, ...(commitment ? { commitment } : {}) }],
+    inputs: { seats: assigned },
+  })
   return { ...inputs, pricings: inputs.pricings.map(pricing => ({ ...pricing, addon: true as const })) }
 }
 
 /** The lines of the opening invoice and of those for March and April, each with what is enabled when it is issued. */
-function linesOf(enabled: readonly [Times, Times, Times]): string[][] {
+function linesOf(enabled: readonly [Times, Times, Times], sold: Sold = { item: FEE, seats: [] }): string[][] {
   const billed = new Set<string>()
   return enabled.map((times, index) => {
-    const inputs = inputsOf(times)
+    const inputs = inputsOf(times, sold)
     const window = [...invoiceWindows(inputs)][index]
     if (!window) throw new Error('an example runs on')
     const { lines, advanceCharges } = priceInvoice(inputs, {
@@ -44,7 +62,19 @@ function linesOf(enabled: readonly [Times, Times, Times]): string[][] {
   })
 }
 
-test.each<[string, [Times, Times, Times], string[][]]>([
+const ENABLED_AGAIN: [Times, Times, Times] = [
+  [[1, null]],
+  [
+    [1, 10],
+    [20, null],
+  ],
+  [
+    [1, 10],
+    [20, null],
+  ],
+]
+
+const CASES: [string, [Times, Times, Times], string[][]][] = [
   [
     'that begins earlier than it was charged ahead',
     [[[10, null]], [[2, null]], [[2, null]]],
@@ -85,6 +115,76 @@ test.each<[string, [Times, Times, Times], string[][]]>([
     [[[1, 11]], [[1, 21]], [[1, 21]]],
     [['03-01..03-11 10'], ['03-11..03-21 10'], []],
   ],
-])('an ADDON %s is charged for each day once', (_title, enabled, expected) => {
+]
+
+test.each(CASES)('an ADDON %s is charged for each day once', (_title, enabled, expected) => {
   expect(linesOf(enabled)).toEqual(expected)
+})
+
+test.each(CASES)('an ADDON %s, with a seat, is charged for each day once', (_title, enabled, expected) => {
+  expect(linesOf(enabled, { item: SEATS, seats: [[1, null]] })).toEqual(expected)
+})
+
+test.each<[string, Times, [Times, Times, Times], string[][]]>([
+  [
+    'added while it is not enabled is charged from where it is enabled again',
+    [
+      [1, null],
+      [15, null],
+    ],
+    ENABLED_AGAIN,
+    [['03-01..04-01 31'], ['03-20..04-01 12', '04-01..05-01 62'], ['05-01..06-01 62']],
+  ],
+  [
+    'added before it ends is charged until then, and from where it is enabled again',
+    [
+      [1, null],
+      [5, null],
+    ],
+    ENABLED_AGAIN,
+    [['03-01..04-01 31'], ['03-05..03-10 5', '03-20..04-01 12', '04-01..05-01 62'], ['05-01..06-01 62']],
+  ],
+  [
+    'that has gone when it is enabled again is not charged',
+    [
+      [1, null],
+      [1, 15],
+    ],
+    ENABLED_AGAIN,
+    [['03-01..04-01 62'], ['04-01..05-01 31'], ['05-01..06-01 31']],
+  ],
+  [
+    'added after it is enabled again is charged from then on',
+    [
+      [1, null],
+      [25, null],
+    ],
+    ENABLED_AGAIN,
+    [['03-01..04-01 31'], ['03-25..04-01 7', '04-01..05-01 62'], ['05-01..06-01 62']],
+  ],
+  [
+    'that is enabled again before its time ends is charged for the days that are not paid',
+    [[1, null]],
+    [[[1, 10]], [[5, 20]], [[5, 20]]],
+    [['03-01..03-10 9'], ['03-10..03-20 10'], []],
+  ],
+])('a seat of an ADDON %s', (_title, seats, enabled, expected) => {
+  expect(linesOf(enabled, { item: SEATS, seats })).toEqual(expected)
+})
+
+test('a minimum of seats of an ADDON is charged for each day once, and given back as seats are added', () => {
+  const sold = { item: SEATS, minimum: '310' }
+  const added: Times = [
+    [1, null],
+    [15, null],
+  ]
+  expect(linesOf(ENABLED_AGAIN, { ...sold, seats: added }).slice(0, 2)).toEqual([
+    ['03-01..04-01 31', '03-01..04-01 279'],
+    ['03-01..04-01 -12', '03-20..04-01 12', '04-01..05-01 62', '04-01..05-01 248'],
+  ])
+  const earlier: [Times, Times, Times] = [[[10, null]], [[2, null]], [[2, null]]]
+  expect(linesOf(earlier, { ...sold, seats: [[1, null]] }).slice(0, 2)).toEqual([
+    ['03-10..04-01 22', '03-10..04-01 198'],
+    ['03-02..03-10 8', '03-02..03-10 72', '04-01..05-01 31', '04-01..05-01 279'],
+  ])
 })

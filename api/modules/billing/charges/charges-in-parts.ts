@@ -1,12 +1,12 @@
 // Billing periods that were charged ahead in part: what is left to charge of them, and what was charged (semantics 4.1, 4.4). Pure.
 import { localDays } from '../../../../shared/billing/local-days.ts'
 import type { BillingPeriod } from '../../../../shared/billing/periods.ts'
-import { type Instant, intersect, without } from '../../../../shared/time.ts'
+import { type Instant, type Interval, intersect, without } from '../../../../shared/time.ts'
 import type { PriceCalendar } from '../terms/price-calendar.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { type Charge, chargeOf, isProratedByDays, keyOf } from './charge.ts'
-import { type PaidCharge, paidDays, paidFromOtherTimes, paidInParts, partsIn, REST } from './paid-parts.ts'
+import { type PaidCharge, paidDays, paidInParts, partsIn, REST } from './paid-parts.ts'
 import { seatsLeft, seatsPaidInParts } from './seat-charges.ts'
 
 /**
@@ -21,14 +21,9 @@ export function leftOf(
 ): Charge[] | null {
   const charged = chargedInParts(term, calendar, whole, billed)
   if (!charged) return null
-  const paid = charged.map(each => ({ ...each, paused: without(each.paused, calendar.pauses) }))
+  if (term.seatChanges !== null) return seatsBeside(term, calendar, { period: whole, during: whole.covered, charged })
+  const paid = withoutResumed(charged, calendar)
   const keyed = (from: Instant) => keyOf(term, from)
-  if (term.seatChanges !== null) {
-    const of = { changes: term.seatChanges, calendar, keyed, byDefault: seatsByDefault(term.config) }
-    return seatsLeft(of, whole, paid).map(({ isRest, ...each }) =>
-      chargeOf(term, calendar, { period: whole, ...each, ...(isRest ? { rest: { paidDays: 0 } } : {}) }),
-    )
-  }
   const { zone } = calendar.billingGrid
   let before = charged.reduce((days, each) => days + paidDays(each, zone), 0)
   const taken = paid.flatMap(({ service, paused }) => without([service], paused))
@@ -44,18 +39,24 @@ export function leftOf(
   return charges
 }
 
-/**
- * A billing period of a price without the times that charges from another time on paid for. An ADDON may be enabled earlier than it was to be
- * when it was charged ahead, or again while what was charged ahead of it lasts: no day is charged twice.
- */
-export function unpaidPeriods(term: PriceTerm, period: BillingPeriod, billed: ReadonlySet<string>): BillingPeriod[] {
-  const isCharged = billed.size > 0 && term.pricing.addon === true && isProratedByDays(term)
-  if (!isCharged || term.seatChanges !== null || !term.calendar) return [period]
-  const { zone } = term.calendar.billingGrid
-  const { covered, full } = period
-  const paid = paidFromOtherTimes(billed, from => keyOf(term, from), { start: covered.start, full })
-  if (paid.length === 0) return [period]
-  return without([covered], paid).map(time => ({ ...period, covered: time, coveredDays: localDays(time, zone) }))
+/** Without what pauses took out of them that are no pauses any more. */
+const withoutResumed = (charged: readonly PaidCharge[], { pauses }: PriceCalendar): PaidCharge[] =>
+  charged.map(each => ({ ...each, paused: without(each.paused, pauses) }))
+
+type Beside = {
+  readonly period: BillingPeriod
+  /** The part of the period that is looked at. */
+  readonly during: Interval
+  readonly charged: readonly PaidCharge[]
+}
+
+/** The seats of a period besides those that are charged. */
+export function seatsBeside(term: PriceTerm, calendar: PriceCalendar, { period, during, charged }: Beside): Charge[] {
+  const keyed = (from: Instant) => keyOf(term, from)
+  const of = { changes: term.seatChanges ?? [], calendar, keyed, byDefault: seatsByDefault(term.config) }
+  return seatsLeft(of, { ...period, covered: during }, withoutResumed(charged, calendar)).map(({ isRest, ...each }) =>
+    chargeOf(term, calendar, { period, ...each, ...(isRest ? { rest: { paidDays: 0 } } : {}) }),
+  )
 }
 
 /** What charges ahead paid for of a period, when its days are not those that it is charged for now; otherwise null. */

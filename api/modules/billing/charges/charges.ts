@@ -16,8 +16,9 @@ import {
 } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
+import { paidAtOtherTimes, seatsAdded, unpaidPeriods } from './addon-charges.ts'
 import { type Charge, chargeOf, keyOf } from './charge.ts'
-import { chargedInParts, leftOf, paidByParts, unpaidPeriods } from './charges-in-parts.ts'
+import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
 import { firstCharged, withoutPauses } from './paused-days.ts'
 import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
@@ -52,6 +53,7 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
     if (isOneOff(term) && whole.covered.start > calendar.span.start) break
     for (const period of unpaidPeriods(term, whole, billed))
       charges.push(...chargesInPeriod(term, calendar, { period, window, billed }))
+    charges.push(...seatsAdded(term, calendar, whole, billed).filter(isDueNow(whole, window, billed)))
   }
   return charges
 }
@@ -65,12 +67,17 @@ function chargesInPeriod(
     billed,
   }: { readonly period: BillingPeriod; readonly window: InvoiceWindow; readonly billed: ReadonlySet<string> },
 ): readonly Charge[] {
-  const isDueNow = (charge: Charge): boolean => !billed.has(charge.key) && isDue(charge, period, window)
+  const isNow = isDueNow(period, window, billed)
   const left = leftOf(term, calendar, period, billed)
-  if (left) return left.filter(isDueNow)
+  if (left) return left.filter(isNow)
   if (!belongs(window, period.covered, term)) return []
-  return chargesOfPeriod(term, calendar, period, billed).filter(charge => !term.inAdvance || isDueNow(charge))
+  return chargesOfPeriod(term, calendar, period, billed).filter(charge => !term.inAdvance || isNow(charge))
 }
+
+const isDueNow =
+  (period: BillingPeriod, window: InvoiceWindow, billed: ReadonlySet<string>) =>
+  (charge: Charge): boolean =>
+    !billed.has(charge.key) && isDue(charge, period, window)
 
 /** The billing period of a price that contains this instant; null when the price is not in force then. */
 export const periodAt = ({ calendar }: PriceTerm, instant: Instant): BillingPeriod | null =>
@@ -135,6 +142,8 @@ function paidInPeriod(
 ): Charge[] {
   const period = withoutPauses(calendar, whole)
   const keyed = (from: Instant) => keyOf(term, from)
+  const moved = paidAtOtherTimes(term, calendar, whole, billed)
+  if (moved) return moved
   const parts = chargedInParts(term, calendar, whole, billed)
   if (parts) return paidByParts(term, calendar, whole, parts)
   if (term.seatChanges === null || !period)

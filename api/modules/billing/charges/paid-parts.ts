@@ -105,6 +105,13 @@ export function paidInParts(
   if (parts.size === 0) return null
   const name = keyed(start).slice(0, -formatInstant(start).length)
   if (![...parts.keys()].some(key => key.startsWith(name))) return null
+  const paid = paidBy(billed, name, { start, end }).filter(({ service }) => start <= service.start)
+  return paid.some(({ key }) => parts.has(key)) ? paid : null
+}
+
+/** The charges ahead whose key begins so and that begin before `end`, in order of time. */
+function paidBy(billed: ReadonlySet<string>, name: string, { start, end }: Interval): PaidCharge[] {
+  const parts = partsIn(billed)
   const paid: PaidCharge[] = []
   for (const key of billed) {
     if (!key.startsWith(name)) continue
@@ -114,7 +121,40 @@ export function paidInParts(
     const { service = interval(from, end), paused = [] } = parts.get(key) ?? {}
     paid.push({ key, service, paused, seats: rest.find(word => word !== REST.trim()) ?? null })
   }
-  return paid.some(({ key }) => parts.has(key)) ? paid.toSorted((a, b) => a.service.start - b.service.start) : null
+  return paid.toSorted((a, b) => a.service.start - b.service.start)
+}
+
+/** Charges ahead that follow each other without a gap, and the time for which they are. */
+export type PaidTime = { readonly time: Interval; readonly paid: readonly PaidCharge[] }
+
+/**
+ * What was paid in the whole billing period for times other than the covered one, as far as they overlap. None where the first charge begins
+ * with the covered time; `isTaken`: seats are taken then, so that one would begin there.
+ */
+export function paidForOtherTimes(
+  billed: ReadonlySet<string>,
+  keyed: (from: Instant) => string,
+  { covered, full, isTaken }: { readonly covered: Interval; readonly full: Interval; readonly isTaken: boolean },
+): readonly PaidTime[] {
+  const { start } = covered
+  const name = keyed(start).slice(0, -formatInstant(start).length)
+  const charged = paidBy(billed, name, full).filter(({ service }) => intersect(service, covered) !== null)
+  const isEarlier = charged.some(({ service }) => service.start < start)
+  const isLater = isTaken && charged.length > 0 && charged.every(({ service }) => service.start > start)
+  return isEarlier || isLater ? inOneTime(charged) : []
+}
+
+function inOneTime(charged: readonly PaidCharge[]): PaidTime[] {
+  const found: { time: Interval; paid: PaidCharge[] }[] = []
+  for (const each of charged) {
+    const { start, end } = each.service
+    const before = found.at(-1)
+    if (before && start < before.time.end) {
+      before.paid.push(each)
+      before.time = interval(before.time.start, instantOf(Math.max(before.time.end, end)))
+    } else found.push({ time: each.service, paid: [each] })
+  }
+  return found
 }
 
 /**

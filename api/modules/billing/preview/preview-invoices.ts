@@ -1,6 +1,7 @@
 // POST /v1/invoices/preview: the invoices that a subscription will have, computed like real ones. Nothing is saved.
 
 import { localDateOf } from '../../../../shared/billing/local-days.ts'
+import { HORIZON_AT } from '../../../../shared/billing/periods.ts'
 import { type ReadUow, readTenant } from '../../../../shared/database/database.ts'
 import { withNamedStatements } from '../../../../shared/database/statements/named-statements.ts'
 import { plain } from '../../../../shared/decimal.ts'
@@ -26,7 +27,7 @@ import { keyOfWindow, SUBSCRIPTION_BILLING } from '../run/state/subscription-inv
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { activeSpan } from '../terms/windows.ts'
+import { activeSpan, wholePeriodAt } from '../terms/windows.ts'
 import type { SubscriptionPreview } from './preview-body.ts'
 import { combinedPreview } from './preview-combined.ts'
 import { type PreviewWindow, previewWindows } from './preview-windows.ts'
@@ -114,21 +115,24 @@ export async function previewsOf(
     all.push({ choice, view: previewView(inputs, invoice, { tenant, now }) })
   }
   const [first] = all
-  if (!first) {
-    throw new AppError(
-      'INVALID_OPERATION',
-      'The subscription bills nothing from then on: its schedules have ended, or nothing of them is charged any more.',
-      {
-        field: 'pricing_plan_subscription_id',
-      },
-    )
-  }
+  if (!first)
+    throw new AppError('INVALID_OPERATION', nothingBilled(inputs, asked.from), {
+      field: 'pricing_plan_subscription_id',
+    })
   const infos = inputs.schedules.map(schedule => ({
     pricing_plan_schedule_id: schedule.id,
     invoices: all.filter(({ choice }) => choice.schedules.has(schedule.id)).map(({ view }) => view),
   }))
   const invoice = asked.isImagined ? null : await combinedPreview(deps, tenant, { state, choice: first.choice })
   return { invoice: invoice ?? first.view, first_invoice: first.view, invoice_infos: infos }
+}
+
+function nothingBilled(inputs: BillingInputs, from: Instant): string {
+  const period = wholePeriodAt(inputs, from)
+  const next = period && wholePeriodAt(inputs, period.covered.end)
+  return [period, next].some(each => each && each.covered.end >= HORIZON_AT)
+    ? 'What is billed from then on is for a period that ends after the year 2199, and no invoice is made for that. Choose a shorter billing_period.'
+    : 'The subscription bills nothing from then on: its schedules have ended, or nothing of them is charged any more.'
 }
 
 type PricedPreview = { readonly choice: PreviewWindow; readonly invoice: PricedInvoice }

@@ -26,3 +26,16 @@ test('of two amounts on a fee, its refund gives back the part of each', () => {
   expect(lines.toSorted()).toEqual(['-10', '-20', '-20', '200'].toSorted())
 })
 const PRODUCT = { ids: ['product'], amount: eur('60') }
+
+test.each([
+  ['in full', '100', ['-20', '0', '200']],
+  // The fee had 90.00 left: 100 × 90 ÷ 170 of the amount were of it, half of which goes back.
+  ['in part', '10', ['-26.47', '-18.53', '200']],
+])(
+  'what a percentage took %s of a fee is nothing that its refund gives back to an amount',
+  (_title, percentage, expected) => {
+    const discount = { pricing_item_configs: [{ ...FEE, percentage }], pricings: [everything('100')] }
+    const { lines } = refundedMonth({ items: [...ITEMS, ONCE], schedules: [{ discount }] }, '15')
+    expect(lines.map(line => line.amount_excluding_tax).toSorted()).toEqual(expected.toSorted())
+  },
+)

@@ -12,6 +12,7 @@ import {
   exampleInputs,
   exampleInvoice,
   exampleInvoices,
+  metered,
   recurring,
 } from '../testing/example-inputs.ts'
 
@@ -188,6 +189,29 @@ describe('on which invoices a coupon counts', () => {
     const schedules = [{ end_at: cut }, { start_at: cut, coupons: [once] }]
     expect(discounts(exampleInvoices(exampleInputs({ start: START, items: [item], schedules }), 3))).toEqual(expected)
   })
+
+  test.each([
+    ['activated in time', {}],
+    ['activated after the invoice before it', { resumed_at: ['2026-01-11T00:00:00Z'] }],
+  ])(
+    'one for one invoice is of the first that collects usage, also where none came, of a schedule %s',
+    (_name, late) => {
+      const change = '2026-01-11T00:00:00Z'
+      const schedules = [
+        { end_at: change, trial: true as const },
+        { start_at: change, coupons: [once] },
+      ]
+      const inputs = exampleInputs({ start: START, items: [metered([{ amount: eur('1') }])], schedules, inputs: late })
+      const of = { terms: resolveTerms(inputs), billed: new Set<string>(), isInAdvance: false }
+      const having = [...invoiceWindows(inputs)].slice(0, 5).flatMap(window => {
+        const counts = applicableCoupons(inputs, { ...of, window }).length > 0
+        return counts
+          ? [[window.arrears?.start, window.cutoffAt].map(time => new Date(time ?? 0).toISOString().slice(0, 10))]
+          : []
+      })
+      expect(having).toEqual([['resumed_at' in late ? '2026-01-11' : '2026-01-01', '2026-02-01']])
+    },
+  )
 
   test('one for one invoice that a change of plan takes along is used once', () => {
     const cut = '2026-02-01T00:00:00Z'

@@ -84,7 +84,7 @@ const PRICE_STEPS: readonly Because['step'][] = ['MARKUP', 'DISCOUNT', 'TOTAL_DI
 
 /**
  * What discounts deduct from it, less what markups add to it: a refund returns what was paid. Besides, what amounts on prices
- * deducted of that, where it is not all: a refund gives it back to them.
+ * deducted of that, where it is not all: a refund gives it back to them, and nothing where percentages took all.
  */
 function deductedFrom({ because }: Line): Pick<LineSource, 'deducted' | 'deducted_by'> {
   const all = sum(because.filter(({ step }) => PRICE_STEPS.includes(step)).map(({ exact }) => exact.neg()))
@@ -92,7 +92,7 @@ function deductedFrom({ because }: Line): Pick<LineSource, 'deducted' | 'deducte
     ({ step, percentage, coupon }) => step === 'DISCOUNT' && percentage === null && coupon === null,
   )
   if (all.eq(ZERO) && amounts.length === 0) return {}
-  const isAll = amounts.length === 0 || (amounts.length === 1 && amounts.every(({ exact }) => exact.neg().eq(all)))
+  const isAll = amounts.length === 1 && amounts.every(({ exact }) => exact.neg().eq(all))
   return {
     deducted: plain(all),
     ...(isAll ? {} : { deducted_by: amounts.map(({ clauseId, exact }) => [clauseId, plain(exact.neg())] as const) }),

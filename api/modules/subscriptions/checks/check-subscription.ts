@@ -69,13 +69,18 @@ function checkTerms(row: Subscription): void {
 
 /** An archived subscription is never billed again, so what it still owes would be lost. */
 function checkArchiving(previous: Subscription): void {
-  if (previous.status === 'ACTIVE' && previous.type !== 'TEMPLATE') {
-    const message = 'A PRICING_PLAN_SUBSCRIPTION that is ACTIVE cannot become ARCHIVED; cancel it first.'
-    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
-  }
-  if (previous.next_billing_at === null) return
-  const message = 'Its last invoice is not FINAL yet; archive it after that.'
+  const advice = archivingAdvice(previous)
+  if (advice === null) return
+  const { status } = previous
+  const message = `A PRICING_PLAN_SUBSCRIPTION that is ${status} cannot become ARCHIVED now. ${advice}`
   throw new AppError('INVALID_OPERATION', message, { field: 'status' })
+}
+
+/** What comes before archiving a subscription; null where it can be archived. */
+export function archivingAdvice({ status, type, next_billing_at }: Subscription): string | null {
+  if (status === 'ACTIVE' && type !== 'TEMPLATE')
+    return 'Cancel it first; it can be archived once its last invoice is FINAL.'
+  return next_billing_at === null ? null : 'Its last invoice is not FINAL yet; it can be archived after that.'
 }
 
 function checkPercentage(text: string | null): void {

@@ -117,6 +117,8 @@ test.each([
   ['DELETE /v1/customers/{customer}', {}, 'archive it instead'],
   ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'CANCELLED' }, '/pricing-plan-subscriptions/{id}/cancel'],
   ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'VOID' }, '/pricing-plan-subscriptions/{id}/void'],
+  ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'DRAFT' }, 'cannot become DRAFT. Cancel it first'],
+  ['POST /v1/pricing-plan-subscriptions/{live}/archive', {}, 'cannot become ARCHIVED now. Cancel it first'],
 ])('%s %j is refused with a way that works, or none', async (call, body, advice) => {
   const [method = '', url = ''] = named(call).split(' ')
   expect((await tenant.call(method, url, body)).body['message']).toContain(advice)

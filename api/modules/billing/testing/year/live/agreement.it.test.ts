@@ -1,11 +1,12 @@
 // Calls that must agree with each other about the year of a random customer: a preview and the invoice that follows, a simulation by the
-// version that the customer is on and its invoices, an invoice and its copy, a schedule and its copy. One seed again: SEED=7; more of
-// them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
+// version that the customer is on and its invoices, an invoice and its copy, a schedule and its copy, an invoice and the correction of one
+// whose usage came late. One seed again: SEED=7; more of them: SEEDS=50, or from the hundredth on FIRST_SEED=100 SEEDS=50.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decimal, plain } from '../../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
 import { succeed } from '../../../../../testing/calls.ts'
 import type { Row } from '../../../../../testing/wire.ts'
+import { runBilling } from '../../../run/run-billing.ts'
 import { runSimulation } from '../../../simulate/run-simulation.ts'
 import { closingsOf } from '../closings.ts'
 import { DAY, type Story } from '../story.ts'
@@ -193,5 +194,45 @@ test.each(seedsOr([COPIED]))(
     )
     if (seed === COPIED) expect(plainly?.length).toBeGreaterThan(0)
     expect(copied, `seed ${seed}`).toEqual(plainly)
+  },
+)
+
+/** Of the suite: discounts of everything, a minimum of the invoice, included usage and a fee ahead. */
+const REBILLED = 8
+test.each(seedsOr([REBILLED]))(
+  'a correction of an invoice of the customer of seed %i is what it had been with its usage in time',
+  async seed => {
+    const rebilling = api.tenants.bTest
+    await succeed(rebilling, 'PATCH', `/v1/platforms/${rebilling.tenant.platformId}`, {
+      invoice_settings: { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } },
+      late_event_policy: 'CREDIT_AND_REBILL',
+    })
+    const own = (method: 'GET' | 'PATCH', url: string, body?: object) => succeed(rebilling, method, `/v1/${url}`, body)
+    const story = inTime(liveStory(seed))
+    const run = { usage, until: endOfYears([story]) }
+    const [inTimely] = await liveYears(rebilling, [story], run)
+    usage.hold()
+    const [late] = await liveYears(rebilling, [story], run)
+    usage.release()
+    if (!inTimely || !late) throw new Error('a story is a year')
+    await runBilling({ database: api.database, usage: usage.reader }, rebilling.tenant, late.subscriptionId)
+    const wanted = await finalInvoices(inTimely)
+    let corrected = 0
+    for (const { id, cutoff } of await finalInvoices(late)) {
+      const original = await own('GET', `invoices/${id}`)
+      const should = await own('GET', `invoices/${wanted.find(each => each['cutoff'] === cutoff)?.['id']}`)
+      const [of] = await api.sql('select * from invoice_corrections where original_invoice_id = $1', [id])
+      // What charged nothing has nothing to credit.
+      if (!of && amounts(original).lines.length === 0) continue
+      if (of) {
+        await own('PATCH', `invoices/${of['new_invoice_id']}`, { status: 'FINAL' })
+        const credit = await own('GET', `invoices/${of['credit_invoice_id']}`)
+        expect(amounts(credit, '-1'), `seed ${seed}, the credit note of ${cutoff}`).toEqual(amounts(original))
+        corrected += 1
+      }
+      const now = of ? await own('GET', `invoices/${of['new_invoice_id']}`) : original
+      expect(amounts(now), `seed ${seed}, the correction of ${cutoff}`).toEqual(amounts(should))
+    }
+    if (seed === REBILLED) expect(corrected).toBeGreaterThan(0)
   },
 )

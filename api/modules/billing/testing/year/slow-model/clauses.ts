@@ -10,7 +10,7 @@ import { ratio, rounded, times } from './ratio.ts'
 
 /** A coupon, and the schedules that have it: those that took it along too. */
 type Counting = { readonly coupon: Coupon; readonly having: ReadonlySet<string>; readonly begins: number }
-type Reached = { readonly entry: Entry; readonly added: Part | null }
+type Reached = { readonly entry: Entry; readonly added: readonly Part[] }
 
 /** Discounts of prices, coupons that are limited, minimums, and then coupons of everything, by line in the order of an invoice; what was paid ahead is noted. */
 export function applyClauses(given: readonly Entry[], on: On): void {
@@ -19,9 +19,9 @@ export function applyClauses(given: readonly Entry[], on: On): void {
   discountPrices(entries, on)
   const counting = couponsOf(phases).filter(each => counts(each, entries, on))
   for (const each of counting.filter(({ coupon }) => coupon.price !== null)) redeemLimited(each, entries, on)
-  const reached = entries.map(entry => ({ entry, added: minimumOf(entry, on) }))
+  const reached = entries.map(entry => ({ entry, added: minimumsOf(entry, on) }))
   const charged = reached.flatMap(({ entry: { phase, parts, period }, added }) =>
-    [...parts, ...(added ? [added] : [])].map(part => ({ phase: phase.id, part, period })),
+    [...parts, ...added].map(part => ({ phase: phase.id, part, period })),
   )
   for (const phase of phases)
     discountTotals(
@@ -60,7 +60,7 @@ function redeemLimited({ coupon, having }: Counting, entries: readonly Entry[], 
 /** What is left of it was paid ahead, and is refunded by its days. */
 function note({ entry: { phase, price, parts }, added }: Reached, { books }: On): void {
   if (!price.inAdvance || price.kind === 'ONCE') return
-  for (const { span, days, cents, off } of added ? [...parts, added] : parts)
+  for (const { span, days, cents, off } of [...parts, ...added])
     books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents, off })
 }
 
@@ -119,11 +119,11 @@ function redeem(
 const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined
 
 /**
- * What is missing of the minimum of a period, after what earlier invoices charged of it: of the days that are left, as what was paid for
+ * What is missing of the minimums of a period, each a line of its own, after what earlier invoices charged of it: of the days that are left, as what was paid for
  * days that are gone is not given back.
  */
-function minimumOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part | null {
-  if (!hasMinimum(price)) return null
+function minimumsOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part[] {
+  if (!hasMinimum(price)) return []
   const of = `${price.id} ${phase.id}`
   const key = `${of} ${period.start}`
   const { charged, reached } = books.periods.get(key) ?? { charged: [], reached: new Set<number>() }
@@ -134,20 +134,21 @@ function minimumOf({ phase, price, period, parts }: Entry, { story, closing, boo
     paidAgain(key, of, days, books) ||
     charged.some(part => part.cents !== 0 && part.days.some(day => !days.includes(day)))
   const before = isOpen ? Number.NaN : sumOf(charged)
-  // Of two minimums of the same lines, what the one adds counts towards the other, so that the larger is owed.
-  const owed = (count: number): number =>
-    Math.max(
-      ...[price.minimum ?? 0, price.second?.cents ?? 0].map(cents => rounded(ratio(cents * count, period.fullDays))),
-    )
-  const added = Math.max(0, owed(days.filter(day => reached.has(day)).length) - before)
-  const missing = Math.max(0, owed(days.length) - before - sumOf(parts)) - added
+  const missingOf = (cents: number): number => {
+    const owed = (count: number): number => rounded(ratio(cents * count, period.fullDays))
+    const added = Math.max(0, owed(days.filter(day => reached.has(day)).length) - before)
+    return Math.max(0, owed(days.length) - before - sumOf(parts)) - added
+  }
+  // Of two minimums of the same lines, what the first adds counts towards the second, so that the larger is owed.
+  const first = missingOf(price.minimum ?? 0)
+  const all = missingOf(Math.max(price.minimum ?? 0, price.second?.cents ?? 0))
   // What is added for days that came back is for them alone.
   const more = days.filter(day => !reached.has(day))
-  const ownDays = reached.size > 0 && missing > 0 && more.length > 0 ? more : days
+  const isMore = reached.size > 0 && more.length > 0
   charged.push(...parts.map(part => ({ ...part })))
   for (const day of days) reached.add(day)
-  lines.add('COMMITMENT', of, period, missing)
-  return { span: period, days: ownDays, cents: missing, off: [] }
+  lines.add('COMMITMENT', of, period, all)
+  return [first, all - first].map(cents => ({ span: period, days: isMore && cents > 0 ? more : days, cents, off: [] }))
 }
 
 /** Whether days of a period were also charged as a part of another one, of an ADDON that was enabled at another time then. */

@@ -15,7 +15,7 @@ import {
 } from './books.ts'
 import { during, earliest, takenOverAt, versionTime } from './cards.ts'
 import { applyClauses } from './clauses.ts'
-import { leftOut, paysFor, timesBeside } from './parts.ts'
+import { chargedBefore, leftOut, paysFor, timesBeside, within } from './parts.ts'
 import { usagePrice, worth } from './prices.ts'
 import { cents, plus, type Ratio, ratio, rounded } from './ratio.ts'
 import { rises, stretches } from './seats.ts'
@@ -125,13 +125,10 @@ class Invoice {
     this.entry(phase, price, period, [{ span: first, cents: rounded(cents(price.amount)) }])
   }
 
-  /** A period of an ADDON without what was charged ahead of it before the time in which it is enabled was changed. */
-  private notPaid({ id }: Phase, price: Price, period: Period): Period[] {
+  /** A period of an ADDON without what was charged of it before. How many seats are paid for counts where they are charged. */
+  private notPaid(phase: Phase, price: Price, period: Period): Period[] {
     if (!price.addon || price.kind !== 'FEE') return [period]
-    const name = `${price.id} ${id} `
-    const paid = [...this.books.charged].flatMap(([key, parts]) =>
-      key.startsWith(name) && key !== `${name}${period.start}` ? parts : [],
-    )
+    const paid = chargedBefore(this.books.charged, `${price.id} ${phase.id} `, period)
     return timesBeside(period, paid).map(time => ({ ...period, ...time, charged: this.days(time).length }))
   }
 
@@ -169,15 +166,20 @@ class Invoice {
     const comesBack =
       firstDay === undefined ? period.start : Math.max(period.start, startOfDay(firstDay, this.story.zone))
     const isNear = [period.start, comesBack].some(moment => scan.start <= moment && moment < scan.end)
-    if (!known && !isNear) return
+    const before =
+      price.addon && price.kind === 'SEATS'
+        ? within(period, chargedBefore(this.books.charged, `${price.id} ${phase.id} `, period))
+        : []
+    if (!known && before.length === 0 && !isNear) return
     const charged = known ?? []
     this.books.charged.set(key, charged)
     const { pauses } = this.closing.known
-    const open = leftOut(period, { charged, now: pauses })
+    const all = [...before, ...charged]
+    const open = leftOut(period, { charged: all, now: pauses, isMoved: before.length > 0 })
     const due: { span: Span; cents: number }[] = []
     let isEmpty = true
     for (const time of open ? open.times(price.kind === 'SEATS' ? [] : pauses) : [period]) {
-      const paying = charged.filter(each => open === null || paysFor(each, time, pauses))
+      const paying = all.filter(each => open === null || paysFor(each, time, pauses))
       const isRest = open !== null && paying.length === 0
       if (isRest && time.start >= scan.end) continue
       for (const part of this.unpaid(price, time, paying)) {

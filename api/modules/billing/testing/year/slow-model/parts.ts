@@ -24,15 +24,33 @@ function cut({ start, end }: Span, edges: readonly number[]): Span[] {
 export const paysFor = (charged: ChargedPart, { start, end }: Span, now: readonly Span[]): boolean =>
   charged.at <= start && end <= charged.end && !resumed(charged, now).some(each => each.start < end && start < each.end)
 
+/** What was charged ahead of an ADDON before the time in which it is enabled was changed; `name` begins the keys of its charges. */
+export const chargedBefore = (
+  charged: ReadonlyMap<string, ChargedPart[]>,
+  name: string,
+  { start }: Span,
+): ChargedPart[] =>
+  [...charged].flatMap(([key, parts]) => (key.startsWith(name) && key !== `${name}${start}` ? parts : []))
+
+/** What charges are for of a period. */
+export const within = ({ start, end }: Span, charged: readonly ChargedPart[]): ChargedPart[] =>
+  charged.flatMap(each =>
+    each.at < end && start < each.end ? [{ ...each, at: Math.max(each.at, start), end: Math.min(each.end, end) }] : [],
+  )
+
 /**
  * Null where the charges are for the whole period; otherwise what cuts it into times that the same charges are for. No seats are no
- * charge: `charged` has none.
+ * charge: `charged` has none. `isMoved`: some were for another time.
  */
 export function leftOut(
   period: Span,
-  { charged, now }: { readonly charged: readonly ChargedPart[]; readonly now: readonly Span[] },
+  {
+    charged,
+    now,
+    isMoved,
+  }: { readonly charged: readonly ChargedPart[]; readonly now: readonly Span[]; readonly isMoved: boolean },
 ) {
-  const open = charged.some(each => each.isRest || each.end < period.end || resumed(each, now).length > 0)
+  const open = isMoved || charged.some(each => each.isRest || each.end < period.end || resumed(each, now).length > 0)
   if (!open) return null
   const edges = charged.flatMap(each => [
     each.at,
