@@ -18,6 +18,7 @@ import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../p
 import { type ClickHouseTemplate, makeClickHouseTemplate } from './clickhouse-template.ts'
 import { prepareTestLogins } from './database-logins.ts'
 import { uniqueName } from './names.ts'
+import { keepStacksReadable } from './readable-stacks.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -163,6 +164,7 @@ async function startServers(): Promise<Running> {
 const run = globalThis as { millraceServers?: { readonly running: Promise<Running>; users: number } }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  keepStacksReadable()
   run.millraceServers ??= { running: startServers(), users: 0 }
   const servers = run.millraceServers
   servers.users += 1
