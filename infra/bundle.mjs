@@ -72,10 +72,10 @@ const withoutFetch = {
 
 const depthOf = entry => entry.split('/').length - 1
 
-/** A script is given what imports (infra/launch.mjs). Bundles import packages alone, by their names. */
+/** A script cannot use `import()`, so infra/launch.mjs passes it a function. Bundles import only packages, by name. */
 const importing = text => text.replace(/\bimport\((?=")/g, 'importModule(')
 
-/** As V8 reads it with the least work: where a text has other characters, each of all its characters takes two bytes. */
+/** With ASCII alone. V8 stores a text with any other character as two bytes for each of its characters. */
 const ascii = text => text.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Puts the processes that lie `depth` folders below `folder` into a file each, beside their modules; what several hold is read once. */
@@ -109,7 +109,7 @@ import { launch } from '${'../'.repeat(depthOf(entry))}infra/launch.mjs'
 launch(fileURLToPath(new URL('./${basename(entry)}.cjs', import.meta.url)))
 `
 
-/** Keeps the code of a process that will lie in `place`. It is started with a port that is none, and so refuses its settings when it is loaded. */
+/** Keeps the code of a process that will lie in `place`. To load it, the process is started with an invalid port, so it stops at its settings. */
 async function keepCode(folder, place, entry) {
   const files = [folder, place].map(each => join(each, `${entry}.cjs`))
   const program = fileURLToPath(new URL('./keep-code.mjs', import.meta.url))

@@ -100,8 +100,8 @@ const seriesOf = ([platformId, environment, customerKey, meterReference, from, t
 })
 
 /**
- * What roll-ups keep of a series: sums and extremes of each value; and the values of each property. Asked apart, since a statement that
- * asks for properties reads none of the roll-ups without them.
+ * The calculations of all that roll-ups keep of a series, in two lists: sums and extremes of each value, and the different values of each
+ * property. Each list is a statement of its own: one that needs properties reads the roll-ups by property, so the totals would not be compared.
  */
 async function calculationsOf(client: ClickHouseClient, series: Series): Promise<UsageCalculation[][]> {
   const where = `(${KEY}) = ({platform:String}, {environment:String}, {customer:String}, {meter:String})`

@@ -1,8 +1,8 @@
-// Vitest (4.1) maps the stack of every error of its main process to the sources. Of a module that another project of the run loaded before it
-// holds bytes where it looks for a text, and throws: whoever reads the stack fails, and the error itself is never seen. Sockets read it
-// whenever they are closed with an error.
+// In its main process vitest (4.1) maps the stack of every error to the sources. It fails on a module that another project of the run has
+// loaded before: it keeps such a module as bytes, and expects a string. Reading the stack then throws a TypeError, which hides the error
+// itself. Node reads the stack of every error that closes a socket.
 
-/** Stacks that cannot be mapped are given as they are, from now on. */
+/** From now on, a stack that cannot be mapped is shown unmapped. */
 export function keepStacksReadable(): void {
   const map = Error.prepareStackTrace
   if (!map) return

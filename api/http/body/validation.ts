@@ -91,7 +91,7 @@ function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
   return others.find(isMeant) ?? first
 }
 
-/** The only condition that shapes have is a maximum of one field, which depends on another. */
+/** A failed condition as the maximum that it sets. Shapes have no other conditions: `then` names one field and its maximum. */
 function tooLarge(fault: Fault, schema: unknown): Fault {
   const then = partAt(partAt(schema, fault.schemaPath)?.['then'], '#/properties') ?? {}
   const [[name, bound] = ['', {}]] = Object.entries(then as Record<string, { maximum?: number }>)

@@ -41,7 +41,7 @@ test('a query that fails throws as any other does, and can be sent again', async
   expect(await divide(2)).toEqual({ part: 3 })
 })
 
-test('a change goes on when a migration changes the type of a column that its connection has prepared', async () => {
+test('a change succeeds although a migration changed a column type that its connection had prepared a statement for', async () => {
   const work = (statement: SQL) =>
     inTenant(database(), tenant('plat_a'), SERVICE, async ({ tx }) => (await tx.execute(statement)).rows)
   const [{ name } = {}] = await work(sql`select current_database() as name`)

@@ -29,10 +29,10 @@ const PRODUCT = { ids: ['product'], amount: eur('60') }
 
 test.each([
   ['in full', '100', ['-20', '0', '200']],
-  // The fee had 90.00 left: 100 × 90 ÷ 170 of the amount were of it, half of which goes back.
+  // 90.00 of the fee were left after the percentage, so its share of the amount was 100 × 90 ÷ 170. Half of that share goes back.
   ['in part', '10', ['-26.47', '-18.53', '200']],
 ])(
-  'what a percentage took %s of a fee is nothing that its refund gives back to an amount',
+  'where a percentage took a fee %s, its refund gives back to an amount only what the amount took',
   (_title, percentage, expected) => {
     const discount = { pricing_item_configs: [{ ...FEE, percentage }], pricings: [everything('100')] }
     const { lines } = refundedMonth({ items: [...ITEMS, ONCE], schedules: [{ discount }] }, '15')
