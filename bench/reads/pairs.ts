@@ -104,7 +104,7 @@ try {
 
 /** Runs the read on each server in turn, and prints what it cost in milliseconds of processor time. */
 async function compare(read: Read, all: Readonly<Record<string, Running>>): Promise<void> {
-  const turns = new Map<string, Costs[]>()
+  const turns = new Map<string, Turn[]>()
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, server] of Object.entries(all)) {
       const path = name === 'bare' ? read.bare : `v1/${read.path}`
@@ -114,17 +114,24 @@ async function compare(read: Read, all: Readonly<Record<string, Running>>): Prom
       if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn])
     }
   }
-  const ofProcess = (taken: readonly Costs[], process: string): number[] => taken.map(each => each[process] ?? 0)
+  const ofProcess = (taken: readonly Turn[], process: string): number[] => taken.map(({ costs }) => costs[process] ?? 0)
+  const rateOf = (taken: readonly Turn[]): number => median(taken.map(({ perSecond }) => perSecond))
   const limit = turns.get('bare')
   for (const [name, taken] of turns) {
     const costs = ['itself', 'postgres', 'clickhouse'].map(each => `${each} ${spread(ofProcess(taken, each))}`)
-    const rate = limit ? median(ofProcess(limit, 'itself')) / median(ofProcess(taken, 'itself')) : 1
-    const ratio = limit && name !== 'bare' ? `, ${rate.toFixed(2)} of the bare route's rate` : ''
-    console.log(`${read.name}, ${name}: ${costs.join(', ')}${ratio}`)
+    const less = limit ? median(ofProcess(limit, 'itself')) / median(ofProcess(taken, 'itself')) : 1
+    const ratio =
+      limit && name !== 'bare'
+        ? `, ${(rateOf(taken) / rateOf(limit)).toFixed(2)} of the bare route's rate (${less.toFixed(2)} by processor time of itself)`
+        : ''
+    console.log(`${read.name}, ${name}: ${costs.join(', ')}, ${rateOf(taken).toFixed(0)} a second${ratio}`)
   }
 }
 
-async function oneTurn({ path, body, name, dear }: Read, server: Running): Promise<Costs> {
+/** What one of its calls cost, and how many were answered each second, the caller being on the same machine. */
+type Turn = { readonly costs: Costs; readonly perSecond: number }
+
+async function oneTurn({ path, body, name, dear }: Read, server: Running): Promise<Turn> {
   const headers = { 'x-api-key': setup.apiKey, ...(body ? { 'content-type': 'application/json' } : {}) }
   const atOnce = dear ? 1 : AT_ONCE
   const all = dear ? Math.ceil((calls * DEAR_PERCENT) / 100) : calls
@@ -142,10 +149,12 @@ async function oneTurn({ path, body, name, dear }: Read, server: Running): Promi
     }
   }
   const count = countTrees({ ...setup.pids, itself: server.pid })
+  const startedAt = performance.now()
   await Promise.all(Array.from({ length: atOnce }, one))
+  const perSecond = (all / (performance.now() - startedAt)) * 1000
   const costs = count(all)
   await pool.close()
-  return costs
+  return { costs, perSecond }
 }
 
 function median(of: readonly number[]): number {
