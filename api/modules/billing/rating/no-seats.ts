@@ -3,8 +3,8 @@ import { startOfMinimum } from '../../../../shared/billing/steps/commitments.ts'
 import { applicableTime } from '../../../../shared/billing/steps/step.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
-import { hadBegun } from '../charges/begun-charges.ts'
 import type { Charge } from '../charges/charge.ts'
+import { mayBeOf } from '../charges/invoices-of-charges.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
@@ -34,7 +34,7 @@ export function reachesMinimum(charge: Charge, { window, terms, elsewhere, isOwn
     if (entry.level === null || !isAhead(entry, charge, terms)) return false
     const keys = [...elsewhere].filter(key => isReachedBy(key, entry, charge))
     if (isOwn) return keys.length === 0
-    return keys.some(key => !(window.cutoffAt <= charge.period.covered.start && hadBegun(elsewhere, key)))
+    return keys.some(key => mayBeOf(elsewhere, { key, start: charge.period.covered.start }, window.cutoffAt))
   })
 }
 
