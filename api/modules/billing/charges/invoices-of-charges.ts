@@ -45,10 +45,13 @@ export function mayBeOf(billed: ReadonlySet<string>, { key, start }: OfCharge, c
 
 /** Whether the invoice that was cut then billed something ahead of one of these schedules, also where that is no charge any more. */
 export function hasBilledOf(billed: ReadonlySet<string>, schedules: ReadonlySet<string>, cutoffAt: Instant): boolean {
-  const isOf = (key: string): boolean => [...schedules].some(id => key.startsWith(`${id} `))
+  const isOf = (key: string): boolean =>
+    [...schedules].some(id => key.startsWith(`${id} `) || (isMinimum(key) && key.includes(` ${id} `)))
   if ([...cutoffsIn(billed)].some(([key, cutoffs]) => cutoffs.includes(cutoffAt) && isOf(key))) return true
-  const start = ` ${formatInstant(cutoffAt)}`
-  return [...billed].some(
-    key => isOf(key) && key.includes(start) && mayBeOf(billed, { key, start: cutoffAt }, cutoffAt),
-  )
+  const isFrom = (key: string): boolean =>
+    // The key of a minimum ends with its start, its end and a tax category.
+    isMinimum(key) ? Number(key.split(' ').at(-3)) === cutoffAt : key.includes(` ${formatInstant(cutoffAt)}`)
+  return [...billed].some(key => isOf(key) && isFrom(key) && mayBeOf(billed, { key, start: cutoffAt }, cutoffAt))
 }
+
+const isMinimum = (key: string): boolean => key.startsWith('COMMITMENT ')

@@ -1,14 +1,15 @@
 // Charges of no seats, and what invoices charge for them: nothing but what is missing of a minimum. Pure.
-import { startOfMinimum } from '../../../../shared/billing/steps/commitments.ts'
+import { timeOfMinimum } from '../../../../shared/billing/steps/commitments.ts'
 import { applicableTime } from '../../../../shared/billing/steps/step.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
 import type { Charge } from '../charges/charge.ts'
 import { mayBeOf } from '../charges/invoices-of-charges.ts'
+import { idOfClause, isOf } from '../terms/clauses-of-prices.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
-import { idOfClause, isOf, spanOfClause } from './clauses-of.ts'
+import { spanOfClause } from './clauses-of.ts'
 
 /** Of seats, and of none of them. */
 export const isOfNoSeats = ({ productItem, seats, config }: Charge): boolean =>
@@ -49,4 +50,4 @@ const isAhead = (entry: ClauseEntry, { schedule }: Charge, terms: readonly Price
   terms.every(term => term.schedule.id !== schedule.id || !isOf(entry, term) || term.inAdvance)
 
 const isReachedBy = (key: string, { path }: ClauseEntry, { schedule, period }: Charge): boolean =>
-  startOfMinimum(key, idOfClause(schedule.id, path)) === period.covered.start
+  timeOfMinimum(key, idOfClause(schedule.id, path))?.start === period.covered.start
