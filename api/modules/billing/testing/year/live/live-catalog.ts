@@ -2,6 +2,7 @@
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Coupon, Plan, Story } from '../story.ts'
+import { categoryOf } from '../story-discounts.ts'
 import { configOf, givenBy } from '../story-terms.ts'
 
 const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
@@ -18,7 +19,7 @@ export type Catalog = {
   readonly property: string | null
   readonly seatItem: Item
   readonly sold: readonly Sold[]
-  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>` and `whole product <price>`. */
+  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>`, `whole product <price>` and `category <name>`. */
   readonly ids: Map<string, string>
   /** The names of prices and coupons, by their ids. */
   readonly names: Map<string, string>
@@ -58,8 +59,15 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     meter_id: meter['id'],
     ...(property ? { meter_property_id: property['id'] } : { meter_value_id: value['id'] }),
   })
-  const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' })
   const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
+  const prices = story.plans.flatMap(plan => plan.prices)
+  for (const [index, name] of [...new Set(prices.map(({ id }) => categoryOf(id)))].toSorted().entries()) {
+    const body = { reference: seed.unique('category'), name, display_order: index }
+    ids.set(`category ${name}`, (await post('product-categories', body))['id'])
+  }
+  const seats = prices.find(({ kind }) => kind === 'SEATS')?.id
+  const category_id = seats ? idIn({ ids }, `category ${categoryOf(seats)}`) : null
+  const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' }, category_id)
   const sold: Sold[] = []
   for (const plan of story.plans) sold.push(await sell(tenant, plan, { calculation: calculation['id'], seatItem, ids }))
   const measured = {
@@ -69,7 +77,7 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     property: property?.['reference'] ?? null,
   }
   const catalog = { ...measured, seatItem, sold, ids, names }
-  for (const { id } of story.plans.flatMap(({ prices }) => prices)) names.set(idIn(catalog, `config ${id}`), id)
+  for (const { id } of prices) names.set(idIn(catalog, `config ${id}`), id)
   await post('pricing-plan-groups', {
     reference: seed.unique('tiers'),
     ...active,
@@ -96,11 +104,12 @@ export async function makeCoupon(tenant: TestTenant, catalog: Catalog, coupon: C
 }
 
 /** An item of a product of its own. */
-async function newItem(tenant: TestTenant, body: object): Promise<Item> {
+async function newItem(tenant: TestTenant, body: object, category_id: string | null): Promise<Item> {
   const { seed } = tenant
   const product = await succeed(tenant, 'POST', '/v1/products', {
     reference: seed.unique('product'),
     name: 'Product',
+    category_id,
     status: 'ACTIVE',
   })
   const item = await succeed(tenant, 'POST', '/v1/product-items', {
@@ -123,7 +132,8 @@ async function sell(
   const items: Item[] = []
   for (const { id: name, kind } of plan.prices) {
     const counted = kind === 'USAGE' ? { usage_based: { meter_value_calculation_id: calculation } } : {}
-    items.push(kind === 'SEATS' ? seatItem : await newItem(tenant, { name, model_type: MODELS[kind], ...counted }))
+    const body = { name, model_type: MODELS[kind], ...counted }
+    items.push(kind === 'SEATS' ? seatItem : await newItem(tenant, body, idIn({ ids }, `category ${categoryOf(name)}`)))
   }
   const { id } = await post('pricing-plans', { reference: seed.unique('plan'), name: plan.id })
   const version = await post('pricing-plan-versions', { pricing_plan_id: id })

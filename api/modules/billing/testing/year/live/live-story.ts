@@ -14,6 +14,9 @@ const BASE_FEE: Price = {
   discount: null,
 }
 
+/** The item of the seats is in one category, which the last figure of a name tells. */
+const nameOfSeats = (id: string): string => `${id}-0`
+
 /**
  * The story of a seed, as far as requests give it here: prices that follow the periods of the subscription, and seats of one item that
  * every plan sells or none does. The simulation in pure code has the rest.
@@ -139,16 +142,15 @@ function asLive(story: Story): Story {
     )
     return { id, prices: [...own, base] }
   })
-  const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
+  const seats = new Set(plans.flatMap(({ prices }) => prices.flatMap(({ id, kind }) => (kind === 'SEATS' ? [id] : []))))
+  const named = (id: string): string => (seats.has(id) ? nameOfSeats(id) : id)
   // A coupon of the seats is of all prices of their item: those of each schedule.
-  // Categories are for the simulation in pure code.
   const deals: Deal[] = story.deals.map(deal => ({
     ...deal,
     carries: false,
-    discounts: deal.discounts.map(each =>
-      each.level === 'product_categories' ? { ...each, level: 'products' } : each,
-    ),
-    coupons: deal.coupons.filter(({ price }) => price === null || kinds.get(price) !== 'SEATS'),
+    amounts: new Map([...deal.amounts].map(([id, amount]) => [named(id), amount])),
+    discounts: deal.discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
+    coupons: deal.coupons.filter(({ price }) => price === null || !seats.has(price)),
   }))
   let current = story.template?.plan ?? 0
   let place = story.template ? 1 : 0
@@ -164,5 +166,6 @@ function asLive(story: Story): Story {
     // change-plan takes no new billing day.
     return { ...action, refund, realign: action.realign && !refund }
   })
-  return { ...story, plans, deals, actions }
+  const sold = plans.map(({ id, prices }) => ({ id, prices: prices.map(price => ({ ...price, id: named(price.id) })) }))
+  return { ...story, plans: sold, deals, actions }
 }
