@@ -1,9 +1,9 @@
 // What a simulated year sells, made through the api.
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
-import type { Coupon, Plan, Story } from '../story.ts'
+import { type Coupon, itemOf, type Plan, type Price, pricesIn, type Story } from '../story.ts'
 import { categoryOf } from '../story-discounts.ts'
-import { configOf, givenBy } from '../story-terms.ts'
+import { configOf, givenBy, timeText as text } from '../story-terms.ts'
 
 const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
 
@@ -60,7 +60,7 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     ...(property ? { meter_property_id: property['id'] } : { meter_value_id: value['id'] }),
   })
   const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
-  const prices = story.plans.flatMap(plan => plan.prices)
+  const prices = pricesIn(story)
   for (const [index, name] of [...new Set(prices.map(({ id }) => categoryOf(id)))].toSorted().entries()) {
     const body = { reference: seed.unique('category'), name, display_order: index }
     ids.set(`category ${name}`, (await post('product-categories', body))['id'])
@@ -129,36 +129,64 @@ async function sell(
 ): Promise<Sold> {
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
   const { seed } = tenant
-  const items: Item[] = []
+  const items = new Map<string, Item>()
   for (const { id: name, kind } of plan.prices) {
     const counted = kind === 'USAGE' ? { usage_based: { meter_value_calculation_id: calculation } } : {}
     const body = { name, model_type: MODELS[kind], ...counted }
-    items.push(kind === 'SEATS' ? seatItem : await newItem(tenant, body, idIn({ ids }, `category ${categoryOf(name)}`)))
+    const category = idIn({ ids }, `category ${categoryOf(name)}`)
+    items.set(name, kind === 'SEATS' ? seatItem : await newItem(tenant, body, category))
   }
-  const { id } = await post('pricing-plans', { reference: seed.unique('plan'), name: plan.id })
-  const version = await post('pricing-plan-versions', { pricing_plan_id: id })
-  const priced = plan.prices.map((price, index) => ({ price, sold: items[index] }))
+  const { id } = await post('pricing-plans', {
+    reference: seed.unique('plan'),
+    name: plan.id,
+    ...(plan.card ? { variant: 'RATE_CARD' } : {}),
+  })
+  const started = (start_at: string) => (plan.card ? { rate_card: { start_at } } : {})
+  const version = await post('pricing-plan-versions', { pricing_plan_id: id, ...started(LONG_AGO) })
+  const of = { plan: plan.id, items, ids }
   for (const addon of [false, true]) {
-    const own = priced.filter(({ price }) => (price.addon ?? false) === addon)
-    if (own.length === 0) continue
-    const pricing = await post('pricings', {
-      pricing_plan_version_id: version['id'],
-      name: plan.id,
-      product_ids: [...new Set(own.map(({ sold }) => sold?.product))],
-      ...(addon ? { product_type: 'ADDON' } : {}),
-      items: own.map(({ price, sold }) => {
-        const { id: _, ...config } = configOf(price)
-        return { product_item_ids: [sold?.item], configs: [config] }
-      }),
-    })
-    ids.set(`pricing ${plan.id}${addon ? ' addon' : ''}`, pricing['id'])
-    for (const [index, { price, sold }] of own.entries()) {
-      ids.set(`item ${price.id}`, pricing['items'][index].id)
-      ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
-      ids.set(`product ${price.id}`, sold?.item ?? '')
-      ids.set(`whole product ${price.id}`, sold?.product ?? '')
-    }
+    const own = plan.prices.filter(price => (price.addon ?? false) === addon)
+    await priced(tenant, own, { ...of, version: version['id'], addon })
   }
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  for (const { start, prices } of plan.card ?? []) {
+    const later = await post('pricing-plan-versions', { pricing_plan_id: id, ...started(text(start)) })
+    await priced(tenant, prices, { ...of, version: later['id'], addon: null })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${later['id']}`, { status: 'ACTIVE' })
+  }
   return { plan: id, version: version['id'] }
+}
+
+const LONG_AGO = '2000-01-01T00:00:00Z'
+
+type Of = Pick<Catalog, 'ids'> & {
+  readonly plan: string
+  readonly version: string
+  /** Null for a later version of a rate card, which has one pricing. */
+  readonly addon: boolean | null
+  /** By the prices of the first version. */
+  readonly items: ReadonlyMap<string, Item>
+}
+
+/** A pricing of a version with these prices; `ids` gets theirs. */
+async function priced(tenant: TestTenant, prices: readonly Price[], { plan, version, addon, items, ids }: Of) {
+  const own = prices.map(price => ({ price, sold: items.get(itemOf(price)) }))
+  if (own.length === 0) return
+  const pricing = await succeed(tenant, 'POST', '/v1/pricings', {
+    pricing_plan_version_id: version,
+    name: plan,
+    product_ids: [...new Set(own.map(({ sold }) => sold?.product))],
+    ...(addon ? { product_type: 'ADDON' } : {}),
+    items: own.map(({ price, sold }) => {
+      const { id: _, ...config } = configOf(price)
+      return { product_item_ids: [sold?.item], configs: [config] }
+    }),
+  })
+  if (addon !== null) ids.set(`pricing ${plan}${addon ? ' addon' : ''}`, pricing['id'])
+  for (const [index, { price, sold }] of own.entries()) {
+    ids.set(`item ${price.id}`, pricing['items'][index].id)
+    ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
+    ids.set(`product ${price.id}`, sold?.item ?? '')
+    ids.set(`whole product ${price.id}`, sold?.product ?? '')
+  }
 }
