@@ -1,4 +1,6 @@
 // Every object of the description is one named component that others refer to: a generated client gets one class for each.
+
+import { withoutCondition } from '../http/body/conditions.ts'
 import {
   isObject,
   type Json,
@@ -61,7 +63,7 @@ export function createComponents(): Components {
     })
     if (title !== null) open.pop()
     // What a condition says of an object stands in its text.
-    const { description: _description, title: _title, if: _if, then: _then, ...rest } = schema
+    const { description: _description, title: _title, ...rest } = withoutCondition(schema)
     const own = { ...rest, properties: Object.fromEntries(properties) }
     return { ...refTo(register(own, namesFor(schema, place), title)), ...described }
   }

@@ -5,6 +5,7 @@ import { localDate, zoneOf } from '../../shared/billing/local-days.ts'
 import { isCountry, isCurrency } from '../../shared/codes/iso-codes.ts'
 import { isPlainDecimal } from '../../shared/decimal.ts'
 import { parseInstant } from '../../shared/time.ts'
+import { maximumWhere } from '../http/body/conditions.ts'
 import { withArticle } from './nouns.ts'
 
 /** Registers the string formats the shapes use. Call once before the first schema is compiled. */
@@ -60,15 +61,10 @@ export const TimeZone = Type.String({
   description: 'IANA name of a time zone (Europe/Amsterdam), its abbreviation (CET), or an offset (GMT+01:00).',
 })
 export const Amount = Shape({ quantity: DecimalText, currency: Currency }, { title: 'Money' })
-const YEARS = {
-  if: { properties: { type: { const: 'YEAR' } }, required: ['type'] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
-  then: { properties: { value: { maximum: 100 } } },
-}
 /** At most 100 years: no time after the year 2199 can be written. */
 export const Period = Shape(
   { type: OneOf('DAY', 'WEEK', 'MONTH', 'YEAR'), value: Type.Integer({ minimum: 1, maximum: 1_000 }) },
-  { title: 'BillingPeriod', ...YEARS },
+  { title: 'BillingPeriod', ...maximumWhere({ where: { type: 'YEAR' }, maximum: { value: 100 } }) },
 )
 export const Address = Shape(
   {

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
+import { maximumOf } from './conditions.ts'
 import { callsThatChange, fixedField } from './fixed-fields.ts'
 import { similarNames } from './similar-names.ts'
 import { whatItMustBe } from './value-texts.ts'
@@ -91,12 +92,12 @@ function ofMeantBranch(faults: readonly Fault[]): Fault | undefined {
   return others.find(isMeant) ?? first
 }
 
-/** A failed condition as the maximum that it sets. Shapes have no other conditions: `then` names one field and its maximum. */
+/** A failed condition as the maximum that it sets. */
 function tooLarge(fault: Fault, schema: unknown): Fault {
-  const then = partAt(partAt(schema, fault.schemaPath)?.['then'], '#/properties') ?? {}
-  const [[name, bound] = ['', {}]] = Object.entries(then as Record<string, { maximum?: number }>)
-  const instancePath = `${fault.instancePath}/${name}`
-  return { ...fault, keyword: 'maximum', instancePath, params: { limit: bound.maximum } }
+  const set = maximumOf(partAt(schema, fault.schemaPath))
+  if (!set) return fault
+  const instancePath = `${fault.instancePath}/${set.field}`
+  return { ...fault, keyword: 'maximum', instancePath, params: { limit: set.maximum } }
 }
 
 /** The fields of the object that a part of a schema describes. */

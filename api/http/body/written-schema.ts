@@ -1,5 +1,7 @@
 // Schemas as the serializer reads them. `T or null` as a union is checked by a validator, which it compiles for each field of each
 // schema; `T, nullable` is written without one. Most fields of most answers may be null, so this is most of what a first answer costs.
+import { withoutCondition } from './conditions.ts'
+
 type Node = { readonly [keyword: string]: unknown }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -12,11 +14,8 @@ const isNull = (schema: unknown): boolean => isNode(schema) && schema['type'] ==
 export function writtenSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(writtenSchema)
   if (!isNode(schema)) return schema
-  const { if: condition, then: _then, ...unconditional } = schema
-  const written = schema['type'] === 'object' && isNode(condition) ? unconditional : schema
-  return (
-    orNull(schema) ?? Object.fromEntries(Object.entries(written).map(([key, value]) => [key, writtenSchema(value)]))
-  )
+  const written = Object.entries(withoutCondition(schema)).map(([key, value]) => [key, writtenSchema(value)])
+  return orNull(schema) ?? Object.fromEntries(written)
 }
 
 /** The nullable form, or null where there is none. */

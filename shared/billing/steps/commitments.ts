@@ -1,6 +1,6 @@
 // Steps 7 and 9 of semantics 5.4: adds a charge so that a committed minimum is reached.
 import { type Decimal, max, sum, ZERO } from '../../decimal.ts'
-import { type Instant, type Interval, interval, without } from '../../time.ts'
+import { type Instant, type Interval, instantOf, interval, without } from '../../time.ts'
 import { type Fraction, timesFraction } from '../fraction.ts'
 import { localDays } from '../local-days.ts'
 import { shareOf } from '../proration.ts'
@@ -137,11 +137,12 @@ function byCategory(members: readonly Line[], total: Decimal, context: StepConte
 const keyOfMinimum = (all: Commitments, { service: { start } }: LinePeriod): string =>
   ['COMMITMENT', all.map(({ id }) => id).join(' '), start].join(' ')
 
-/** When the period starts whose minimum a line with this key reached, where the minimum is of this clause; null for any other key. */
-export function startOfMinimum(key: string, clauseId: string): number | null {
+/** The period whose minimum a line with this key reached, where the minimum is of this clause; null for any other key. */
+export function timeOfMinimum(key: string, clauseId: string): Interval | null {
   if (!key.startsWith('COMMITMENT ') || !key.includes(` ${clauseId} `)) return null
   // After the ids: the start, the end and the tax category.
-  return Number(key.split(' ').at(-3))
+  const [start, end] = key.split(' ').slice(-3).map(Number)
+  return start === undefined || end === undefined ? null : interval(instantOf(start), instantOf(end))
 }
 
 /**

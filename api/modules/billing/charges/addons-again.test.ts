@@ -15,11 +15,19 @@ const SEATS: ExampleItem = {
   config: { pricing_type: 'FLAT', billing_in_advance: true },
   bands: [{ amount: eur('31') }],
 }
-type Sold = { readonly item: ExampleItem; readonly seats: Times; readonly minimum?: string }
+type Sold = {
+  readonly item: ExampleItem
+  readonly seats: Times
+  readonly minimum?: string
+  /** Sold by the same ADDON; the minimum is then of both. */
+  readonly fee?: ExampleItem
+}
 
 /** March and April of an ADDON of 31.00 ahead. */
-function inputsOf(times: Times, { item, seats, minimum }: Sold) {
-  const commitment = minimum ? { pricing_item_configs: [{ ids: ['config0'], amount: eur(minimum) }] } : null
+function inputsOf(times: Times, { item, seats, minimum, fee }: Sold) {
+  const ofBoth = { pricings: [{ ids: ['pricing'], amount: eur(minimum ?? '0') }] }
+  const ofOne = { pricing_item_configs: [{ ids: ['config0'], amount: eur(minimum ?? '0') }] }
+  const commitment = minimum ? (fee ? ofBoth : ofOne) : null
   const enabled_pricings = times.map(
     ([from, until]): EnabledPricing => ({
       pricing_id: 'pricing',
@@ -34,7 +42,7 @@ function inputsOf(times: Times, { item, seats, minimum }: Sold) {
   }))
   const inputs = exampleInputs({
     start: day(1),
-    items: [item],
+    items: fee ? [item, fee] : [item],
     schedules: [{ enabled_pricings, ...(commitment ? { commitment } : {}) }],
     inputs: { seats: assigned },
   })
@@ -188,3 +196,67 @@ test('a minimum of seats of an ADDON is charged for each day once, and given bac
     ['03-02..03-10 8', '03-02..03-10 72', '04-01..05-01 31', '04-01..05-01 279'],
   ])
 })
+
+const APRIL = { none: ['04-01..05-01 310'], seat: ['04-01..05-01 31', '04-01..05-01 279'] }
+const MAY = { none: ['05-01..06-01 310'], seat: ['05-01..06-01 31', '05-01..06-01 279'] }
+const EARLIER: [Times, Times, Times] = [[[10, null]], [[2, null]], [[2, null]]]
+
+// 310.00 of each month; what is left of it is given back as seats are added.
+test.each<[string, [Times, Times, Times], Times, string[][]]>([
+  ['that is enabled again, where no seat comes', ENABLED_AGAIN, [], [['03-01..04-01 310'], APRIL.none, MAY.none]],
+  [
+    'that is enabled again, where a seat comes after that',
+    ENABLED_AGAIN,
+    [[25, null]],
+    [['03-01..04-01 310'], ['03-01..04-01 -7', '03-25..04-01 7', ...APRIL.seat], MAY.seat],
+  ],
+  [
+    'that is enabled again, where a seat comes and goes before that',
+    ENABLED_AGAIN,
+    [[12, 15]],
+    [['03-01..04-01 310'], APRIL.none, MAY.none],
+  ],
+  [
+    'that is enabled again, where a seat comes before that',
+    ENABLED_AGAIN,
+    [[15, null]],
+    [['03-01..04-01 310'], ['03-01..04-01 -12', '03-20..04-01 12', ...APRIL.seat], MAY.seat],
+  ],
+  [
+    'that begins earlier, where no seat comes',
+    EARLIER,
+    [],
+    [['03-10..04-01 220'], ['03-02..03-10 80', ...APRIL.none], MAY.none],
+  ],
+  [
+    'that begins earlier, where a seat comes',
+    EARLIER,
+    [[25, null]],
+    [['03-10..04-01 220'], ['03-02..03-10 80', '03-10..04-01 -7', '03-25..04-01 7', ...APRIL.seat], MAY.seat],
+  ],
+])('a minimum of an ADDON without a seat %s, is charged for each day once', (_title, enabled, seats, expected) => {
+  expect(linesOf(enabled, { item: SEATS, minimum: '310', seats }).map(lines => lines.toSorted())).toEqual(
+    expected.map(lines => lines.toSorted()),
+  )
+})
+
+test.each([
+  ['is enabled again', ENABLED_AGAIN],
+  ['begins earlier', EARLIER],
+])(
+  'a minimum that the fee of an ADDON reaches is not charged where the ADDON %s, whatever seats there are',
+  (_title, times) => {
+    const fee = recurring('310', { billing_in_advance: true })
+    const sums = (invoices: string[][]): number[] =>
+      invoices.map(lines => lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0))
+    const totals = (seats: Times): number[] => sums(linesOf(times, { item: SEATS, minimum: '310', fee, seats }))
+    const [none, one] = [totals([]), totals([[1, null]])]
+    expect(none).toEqual(sums(linesOf(times, { item: fee, seats: [] })))
+    // 7 days of March, April; May.
+    for (const [seats, without] of [
+      [[], none],
+      [[[1, null]], one],
+    ] as const)
+      expect(totals([...seats, [25, null]]).map((total, index) => total - (without[index] ?? 0))).toEqual([0, 38, 31])
+  },
+)

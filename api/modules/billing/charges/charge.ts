@@ -105,6 +105,8 @@ export function chargeOf(term: PriceTerm, { billingPeriod, pricingPeriod }: Pric
   }
 }
 
+type Keyed = { readonly [of in 'schedule' | 'item' | 'config' | 'productItem']: { readonly id: string } }
+
 /** The key of the charge of a price from a time on. */
-export const keyOf = ({ schedule, item, config, productItem }: PriceTerm, start: Instant): string =>
+export const keyOf = ({ schedule, item, config, productItem }: Keyed, start: Instant): string =>
   `${schedule.id} ${item.id} ${config.id} ${productItem.id} ${formatInstant(start)}`

@@ -16,7 +16,7 @@ import {
 } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
-import { paidAtOtherTimes, seatsAdded, unpaidPeriods } from './addon-charges.ts'
+import { paidAtOtherTimes, seatsAdded, seatsOfOtherTimes, unpaidPeriods } from './addon-charges.ts'
 import { type Charge, chargeOf, keyOf } from './charge.ts'
 import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
 import { firstCharged, withoutPauses } from './paused-days.ts'
@@ -51,9 +51,10 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   for (const whole of billingPeriods(calendar.billingGrid, calendar.span)) {
     if (whole.covered.start >= until) break
     if (isOneOff(term) && whole.covered.start > calendar.span.start) break
-    for (const period of unpaidPeriods(term, whole, billed))
+    const seats = seatsOfOtherTimes(term, whole, billed)
+    for (const period of unpaidPeriods(term, whole, { billed, seats }))
       charges.push(...chargesInPeriod(term, calendar, { period, window, billed }))
-    charges.push(...seatsAdded(term, calendar, whole, billed).filter(isDueNow(whole, window, billed)))
+    charges.push(...seatsAdded(term, calendar, whole, seats).filter(isDueNow(whole, window, billed)))
   }
   return charges
 }

@@ -124,35 +124,55 @@ function paidBy(billed: ReadonlySet<string>, name: string, { start, end }: Inter
   return paid.toSorted((a, b) => a.service.start - b.service.start)
 }
 
-/** Charges ahead that follow each other without a gap, and the time for which they are. */
+/** The times that begin in this one for which a fee with such a key was charged ahead; what is left of a period and seats are not among them. */
+export const feesPaid = (billed: ReadonlySet<string>, key: string, time: Interval): Interval[] =>
+  paidBy(billed, key.slice(0, -formatInstant(time.start).length), time)
+    .filter(paid => paid.seats === null && !paid.key.endsWith(REST))
+    .map(({ service }) => service)
+
+/** A time that was paid for ahead without a gap, and the charges by which it was; none where it was a minimum alone. */
 export type PaidTime = { readonly time: Interval; readonly paid: readonly PaidCharge[] }
 
+type OtherTimes = {
+  readonly covered: Interval
+  readonly full: Interval
+  /** Whether seats are taken where the covered time begins, so that a charge would begin there. */
+  readonly isTaken: boolean
+  /** Times for which it was charged, as charges and minimums beside it tell: they begin where its time does, with seats or without. */
+  readonly beside: readonly Interval[]
+}
+
 /**
- * What was paid in the whole billing period for times other than the covered one, as far as they overlap. None where the first charge begins
- * with the covered time; `isTaken`: seats are taken then, so that one would begin there.
+ * What was paid in the whole billing period for times other than the covered one, as far as they overlap. None where what was paid first
+ * begins with the covered time.
  */
 export function paidForOtherTimes(
   billed: ReadonlySet<string>,
   keyed: (from: Instant) => string,
-  { covered, full, isTaken }: { readonly covered: Interval; readonly full: Interval; readonly isTaken: boolean },
+  { covered, full, isTaken, beside }: OtherTimes,
 ): readonly PaidTime[] {
   const { start } = covered
   const name = keyed(start).slice(0, -formatInstant(start).length)
   const charged = paidBy(billed, name, full).filter(({ service }) => intersect(service, covered) !== null)
-  const isEarlier = charged.some(({ service }) => service.start < start)
-  const isLater = isTaken && charged.length > 0 && charged.every(({ service }) => service.start > start)
-  return isEarlier || isLater ? inOneTime(charged) : []
+  const known = beside.filter(time => intersect(time, covered) !== null)
+  const times = [...known, ...charged.map(({ service }) => service)]
+  const isEarlier = times.some(time => time.start < start)
+  const isTakenLater = isTaken && charged.length > 0 && times.every(time => time.start > start)
+  if (!isEarlier && !isTakenLater && !known.some(time => time.start > start)) return []
+  return inOneTime(times).map(time => ({
+    time,
+    paid: charged.filter(({ service }) => intersect(service, time) !== null),
+  }))
 }
 
-function inOneTime(charged: readonly PaidCharge[]): PaidTime[] {
-  const found: { time: Interval; paid: PaidCharge[] }[] = []
-  for (const each of charged) {
-    const { start, end } = each.service
+/** Times that overlap as one. */
+function inOneTime(times: readonly Interval[]): Interval[] {
+  const found: Interval[] = []
+  for (const { start, end } of times.toSorted((a, b) => a.start - b.start)) {
     const before = found.at(-1)
-    if (before && start < before.time.end) {
-      before.paid.push(each)
-      before.time = interval(before.time.start, instantOf(Math.max(before.time.end, end)))
-    } else found.push({ time: each.service, paid: [each] })
+    if (before && start < before.end)
+      found[found.length - 1] = interval(before.start, instantOf(Math.max(before.end, end)))
+    else found.push(interval(start, end))
   }
   return found
 }

@@ -168,6 +168,42 @@ describe('on which invoices a coupon counts', () => {
     expect([counting(keysOf(0)), counting([...keysOf(0), ...keysOf(1)])]).toEqual([1, 0])
   })
 
+  describe('one for one invoice, where only an ADDON that begins later was charged ahead and the schedule ended before it,', () => {
+    const [addonFrom, ends] = ['2026-01-20T00:00:00Z', '2026-01-10T00:00:00Z']
+    const inputsOf = (end: string | null) => {
+      const inputs = exampleInputs({
+        start: START,
+        items: [ahead, metered([{ amount: eur('1') }])],
+        schedules: [
+          { end_at: end, coupons: [once], enabled_pricings: [{ pricing_id: 'addon', start_at: addonFrom }] },
+          ...(end === null ? [] : [{ start_at: end }]),
+        ],
+      })
+      const [pricing] = inputs.pricings
+      if (!pricing) throw new Error('it has a pricing')
+      const [fee, usage] = pricing.items
+      const addon = { ...pricing, id: 'addon', addon: true as const, items: fee ? [fee] : [] }
+      return { ...inputs, pricings: [{ ...pricing, items: usage ? [usage] : [] }, addon] }
+    }
+    const invoiceAt = (inputs: ReturnType<typeof inputsOf>, place: number, billed: readonly string[]) => {
+      const window = [...invoiceWindows(inputs)][place]
+      if (!window) throw new Error('it has this invoice')
+      return exampleInvoice(inputs, window, { usage: '100', billed: new Set(billed) })
+    }
+
+    test('counts on no later invoice', () => {
+      const opening = invoiceAt(inputsOf(null), 0, [])
+      const last = invoiceAt(inputsOf(ends), 1, opening.advanceCharges)
+      expect(discounts([opening, last])).toEqual([['-7.74'], []])
+    })
+
+    test('counts on an earlier invoice, when that is priced again', () => {
+      // The later one charged the ADDON, which was not there yet when the first invoice was made.
+      const later = invoiceAt(inputsOf(null), 1, [])
+      expect(discounts([invoiceAt(inputsOf(ends), 1, later.advanceCharges)])).toEqual([['-10.00']])
+    })
+  })
+
   test('one for one invoice, of a trial that nothing ends, is looked for on no later invoice', () => {
     const daily = { billing_period: { type: 'DAY' as const, value: 1 } }
     const schedules = [{ trial: true as const, coupons: [once] }]

@@ -1,9 +1,9 @@
 // Rules of pricing that changed since invoices were issued by them. A correction of such an invoice keeps to the rule of then: the
 // customer does not pay for a change of rules. Pure.
 import type { LineValues } from '../../invoices/lines/table.ts'
-import { idOfClause } from '../rating/clauses-of.ts'
 import { type CouponRules, isOnceForThings } from '../rating/coupon-clauses.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
+import { idOfClause } from '../terms/clauses-of-prices.ts'
 
 export type PastRules = CouponRules
 

@@ -1,8 +1,8 @@
 // What a priced invoice says of the period that it is for.
 import { at, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
-import { textOfBegun } from '../charges/begun-charges.ts'
 import { type CouponedCharge, textOfCouponed } from '../charges/couponed-charges.ts'
+import { textsOfCutoff } from '../charges/invoices-of-charges.ts'
 import { textOfPart } from '../charges/paid-parts.ts'
 
 /** The columns of an invoice that name the period of its subscription. */
@@ -15,7 +15,7 @@ export type PeriodColumns = {
 }
 
 /**
- * The keys of the charges that lines of an invoice bill in advance, and which of them are for a part of their period or had begun at its
+ * The keys of the charges that lines of an invoice bill in advance, and which of them are for a part of their period or do not begin at its
  * cutoff, and what coupons left of them.
  */
 export const advanceChargesIn = (lines: readonly LineValues[], cutoffAt: Instant): string[] =>
@@ -24,8 +24,8 @@ export const advanceChargesIn = (lines: readonly LineValues[], cutoffAt: Instant
     const key = String(source['key'])
     const [periodEnd, paused] = [source['period_end'], source['paused']] as [Part['period_end'], Part['paused']]
     const counted = source['counted'] as CouponedCharge['counted'] | undefined
-    const begun = start !== null && at(start) < cutoffAt ? [textOfBegun(key)] : []
-    const keys = [key, ...(counted ? [textOfCouponed({ key, counted })] : []), ...begun]
+    const cutoffs = start === null ? [] : textsOfCutoff({ key, start: at(start) }, cutoffAt)
+    const keys = [key, ...(counted ? [textOfCouponed({ key, counted })] : []), ...cutoffs]
     const isPart = start !== null && end !== null && (periodEnd != null || paused != null)
     if (!isPart) return keys
     return [

@@ -17,6 +17,7 @@ import { rate } from '../../../../shared/rating/rate.ts'
 import { at, instantOf } from '../../../../shared/time.ts'
 import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
+import { idOfClause, isOf } from '../terms/clauses-of-prices.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { priceOf } from './charge-volume.ts'
 import type { ExchangeOf } from './exchange.ts'
@@ -46,9 +47,6 @@ export function clausesOf(
   const none = markups.length + discounts.length + commitments.length === 0
   return none ? NO_CLAUSES : { ...NO_CLAUSES, markups, discounts, commitments }
 }
-
-/** The id of a clause, by its path in its schedule. */
-export const idOfClause = (scheduleId: string, path: string): string => `${scheduleId} ${path}`
 
 /** The schedule of a clause. */
 export const scheduleOfClause = (clauseId: string): string => clauseId.slice(0, clauseId.indexOf(' '))
@@ -128,15 +126,6 @@ function withinOf({ start_at, end_at }: ScheduleInput, during: Span | null): Spa
     start: instantOf(Math.max(at(start_at), during?.start ?? 0)),
     end: ends.length === 0 ? null : instantOf(Math.min(...ends)),
   }
-}
-
-/** Whether a clause names this price. */
-export function isOf(
-  { level, ids }: ClauseEntry,
-  { pricing, item, config }: Pick<PriceTerm, 'pricing' | 'item' | 'config'>,
-): boolean {
-  if (level === null) return true
-  return ids.includes(level === 'CONFIG' ? config.id : level === 'ITEM' ? item.id : pricing.id)
 }
 
 /** For a commitment of units: the missing units cost what they would after those that were used (semantics 5.4). */

@@ -8,9 +8,9 @@ import { at, type Instant, type Interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
-import { hadBegun } from '../charges/begun-charges.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
+import { hasBilledOf, mayBeOf } from '../charges/invoices-of-charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows, periodOf, wholePeriodAt } from '../terms/windows.ts'
@@ -119,14 +119,16 @@ function isFirst(
   for (const window of invoiceWindows(inputs)) {
     if (window.cutoffAt > cutoffAt) return false
     const isOwn = window.cutoffAt === cutoffAt
-    const isBilled = (charge: Charge): boolean =>
-      elsewhere.has(charge.key) && !(window.cutoffAt <= charge.service.start && hadBegun(elsewhere, charge.key))
+    const isBilled = ({ key, service: { start } }: Charge): boolean =>
+      elsewhere.has(key) && mayBeOf(elsewhere, { key, start }, window.cutoffAt)
     const charges = chargesOf(terms, window, new Set(isOwn ? elsewhere : ahead)).filter(charge =>
       isOfNoSeats(charge)
         ? reachesMinimum(charge, { window, terms, elsewhere, isOwn })
         : isOwn || !charge.inAdvance || isBilled(charge),
     )
-    if (window.cutoffAt >= from && charges.some(isOf)) return isOwn
+    // What it billed ahead may be no charge any more, such as that of an ADDON that the schedule ended before.
+    const isCharged = charges.some(isOf) || (!isOwn && hasBilledOf(elsewhere, having, window.cutoffAt))
+    if (window.cutoffAt >= from && isCharged) return isOwn
     for (const { key, inAdvance } of charges) if (inAdvance) ahead.add(key)
   }
   return false

@@ -1,14 +1,15 @@
 // Charges of no seats, and what invoices charge for them: nothing but what is missing of a minimum. Pure.
-import { startOfMinimum } from '../../../../shared/billing/steps/commitments.ts'
+import { timeOfMinimum } from '../../../../shared/billing/steps/commitments.ts'
 import { applicableTime } from '../../../../shared/billing/steps/step.ts'
 import { ZERO } from '../../../../shared/decimal.ts'
 import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
-import { hadBegun } from '../charges/begun-charges.ts'
 import type { Charge } from '../charges/charge.ts'
+import { mayBeOf } from '../charges/invoices-of-charges.ts'
+import { idOfClause, isOf } from '../terms/clauses-of-prices.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import { seatsByDefault } from '../terms/term-seats.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
-import { idOfClause, isOf, spanOfClause } from './clauses-of.ts'
+import { spanOfClause } from './clauses-of.ts'
 
 /** Of seats, and of none of them. */
 export const isOfNoSeats = ({ productItem, seats, config }: Charge): boolean =>
@@ -34,7 +35,7 @@ export function reachesMinimum(charge: Charge, { window, terms, elsewhere, isOwn
     if (entry.level === null || !isAhead(entry, charge, terms)) return false
     const keys = [...elsewhere].filter(key => isReachedBy(key, entry, charge))
     if (isOwn) return keys.length === 0
-    return keys.some(key => !(window.cutoffAt <= charge.period.covered.start && hadBegun(elsewhere, key)))
+    return keys.some(key => mayBeOf(elsewhere, { key, start: charge.period.covered.start }, window.cutoffAt))
   })
 }
 
@@ -49,4 +50,4 @@ const isAhead = (entry: ClauseEntry, { schedule }: Charge, terms: readonly Price
   terms.every(term => term.schedule.id !== schedule.id || !isOf(entry, term) || term.inAdvance)
 
 const isReachedBy = (key: string, { path }: ClauseEntry, { schedule, period }: Charge): boolean =>
-  startOfMinimum(key, idOfClause(schedule.id, path)) === period.covered.start
+  timeOfMinimum(key, idOfClause(schedule.id, path))?.start === period.covered.start

@@ -6,9 +6,9 @@ import { decimal, plain } from '../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { UsageCondition } from '../../../../shared/usage/condition.ts'
 import type { NamedCustomer } from '../../invoices/document/parties.ts'
-import { isBegun } from '../charges/begun-charges.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { isCouponed } from '../charges/couponed-charges.ts'
+import { isCutoff } from '../charges/invoices-of-charges.ts'
 import { isPart } from '../charges/paid-parts.ts'
 import type { ClosedUsage } from '../late/closed-usage.ts'
 import { type LateCharge, lateCharge, lateUnits, termOf } from '../late/late-usage.ts'
@@ -305,8 +305,8 @@ function billInTurn(subscription: CorpusSubscription): unknown[] {
       return [...invoices, { refused: error instanceof Error ? error.message : error }]
     }
     const { columns, advanceCharges } = priced
-    // Which of them are for a part of a period, and what coupons left of them, was not said when these invoices were kept.
-    const keys = advanceCharges.filter(key => !isPart(key) && !isCouponed(key) && !isBegun(key))
+    // Which of them are for a part of a period, and what coupons left of them or when their invoice was cut, was not said when these invoices were kept.
+    const keys = advanceCharges.filter(key => !isPart(key) && !isCouponed(key) && !isCutoff(key))
     invoices.push({ ...columns, content: { ...columns.content, advance_charges: keys } })
     for (const key of advanceCharges) billed.add(key)
     const counted = { positions: [], customer_keys: [], names_hash: null, charges: priced.counted }

@@ -7,8 +7,8 @@ import { at, type Instant, instantOf } from '../../../../../shared/time.ts'
 import type { PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import { invoicesOfSubscriptions } from '../../../invoices/repository.ts'
 import { type InvoiceOutline, isOpenEnded } from '../../../invoices/table.ts'
-import { textOfBegun } from '../../charges/begun-charges.ts'
 import { type CouponedCharge, textOfCouponed } from '../../charges/couponed-charges.ts'
+import { textsOfCutoff } from '../../charges/invoices-of-charges.ts'
 import { type Deducted, deductedIn } from '../../pricing/deducted.ts'
 import { advanceChargesIn, type Part, type PeriodColumns, textOfLine } from '../../pricing/period-columns.ts'
 import { type InvoiceWindow, periodOf } from '../../terms/windows.ts'
@@ -42,12 +42,10 @@ type AheadRow = {
 
 const textsOf = ({ keys, starts, parts, couponed }: AheadRow, cutoffAt: Instant): string[] => [
   ...keys,
-  ...keys
-    .filter((_, place) => {
-      const start = starts[place] ?? null
-      return start !== null && Number(start) < cutoffAt
-    })
-    .map(textOfBegun),
+  ...keys.flatMap((key, place) => {
+    const start = starts[place] ?? null
+    return start === null ? [] : textsOfCutoff({ key, start: instantOf(Number(start)) }, cutoffAt)
+  }),
   ...(parts ?? []).map(textOfLine),
   ...(couponed ?? []).map(textOfCouponed),
 ]

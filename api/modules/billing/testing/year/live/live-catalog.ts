@@ -1,8 +1,9 @@
 // What a simulated year sells, made through the api.
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
-import type { Coupon, Plan, Story } from '../story.ts'
-import { configOf, givenBy } from '../story-terms.ts'
+import { type Coupon, itemOf, type Plan, type Price, pricesIn, type Story } from '../story.ts'
+import { categoryOf } from '../story-discounts.ts'
+import { configOf, givenBy, timeText as text } from '../story-terms.ts'
 
 const MODELS = { FEE: 'RECURRING', SEATS: 'PER_SEAT', USAGE: 'USAGE_BASED', ONCE: 'ONE_OFF' } as const
 
@@ -18,7 +19,7 @@ export type Catalog = {
   readonly property: string | null
   readonly seatItem: Item
   readonly sold: readonly Sold[]
-  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>` and `whole product <price>`. */
+  /** The ids of what is sold, by `pricing <plan>`, `item <price>`, `config <price>`, `product <price>`, `whole product <price>` and `category <name>`. */
   readonly ids: Map<string, string>
   /** The names of prices and coupons, by their ids. */
   readonly names: Map<string, string>
@@ -58,8 +59,15 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     meter_id: meter['id'],
     ...(property ? { meter_property_id: property['id'] } : { meter_value_id: value['id'] }),
   })
-  const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' })
   const [ids, names] = [new Map<string, string>(), new Map<string, string>()]
+  const prices = pricesIn(story)
+  for (const [index, name] of [...new Set(prices.map(({ id }) => categoryOf(id)))].toSorted().entries()) {
+    const body = { reference: seed.unique('category'), name, display_order: index }
+    ids.set(`category ${name}`, (await post('product-categories', body))['id'])
+  }
+  const seats = prices.find(({ kind }) => kind === 'SEATS')?.id
+  const category_id = seats ? idIn({ ids }, `category ${categoryOf(seats)}`) : null
+  const seatItem = await newItem(tenant, { name: 'Seats', model_type: 'PER_SEAT' }, category_id)
   const sold: Sold[] = []
   for (const plan of story.plans) sold.push(await sell(tenant, plan, { calculation: calculation['id'], seatItem, ids }))
   const measured = {
@@ -69,7 +77,7 @@ export async function makeCatalog(tenant: TestTenant, story: Story): Promise<Cat
     property: property?.['reference'] ?? null,
   }
   const catalog = { ...measured, seatItem, sold, ids, names }
-  for (const { id } of story.plans.flatMap(({ prices }) => prices)) names.set(idIn(catalog, `config ${id}`), id)
+  for (const { id } of prices) names.set(idIn(catalog, `config ${id}`), id)
   await post('pricing-plan-groups', {
     reference: seed.unique('tiers'),
     ...active,
@@ -96,11 +104,12 @@ export async function makeCoupon(tenant: TestTenant, catalog: Catalog, coupon: C
 }
 
 /** An item of a product of its own. */
-async function newItem(tenant: TestTenant, body: object): Promise<Item> {
+async function newItem(tenant: TestTenant, body: object, category_id: string | null): Promise<Item> {
   const { seed } = tenant
   const product = await succeed(tenant, 'POST', '/v1/products', {
     reference: seed.unique('product'),
     name: 'Product',
+    category_id,
     status: 'ACTIVE',
   })
   const item = await succeed(tenant, 'POST', '/v1/product-items', {
@@ -120,35 +129,64 @@ async function sell(
 ): Promise<Sold> {
   const post = (url: string, body: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
   const { seed } = tenant
-  const items: Item[] = []
+  const items = new Map<string, Item>()
   for (const { id: name, kind } of plan.prices) {
     const counted = kind === 'USAGE' ? { usage_based: { meter_value_calculation_id: calculation } } : {}
-    items.push(kind === 'SEATS' ? seatItem : await newItem(tenant, { name, model_type: MODELS[kind], ...counted }))
+    const body = { name, model_type: MODELS[kind], ...counted }
+    const category = idIn({ ids }, `category ${categoryOf(name)}`)
+    items.set(name, kind === 'SEATS' ? seatItem : await newItem(tenant, body, category))
   }
-  const { id } = await post('pricing-plans', { reference: seed.unique('plan'), name: plan.id })
-  const version = await post('pricing-plan-versions', { pricing_plan_id: id })
-  const priced = plan.prices.map((price, index) => ({ price, sold: items[index] }))
+  const { id } = await post('pricing-plans', {
+    reference: seed.unique('plan'),
+    name: plan.id,
+    ...(plan.card ? { variant: 'RATE_CARD' } : {}),
+  })
+  const started = (start_at: string) => (plan.card ? { rate_card: { start_at } } : {})
+  const version = await post('pricing-plan-versions', { pricing_plan_id: id, ...started(LONG_AGO) })
+  const of = { plan: plan.id, items, ids }
   for (const addon of [false, true]) {
-    const own = priced.filter(({ price }) => (price.addon ?? false) === addon)
-    if (own.length === 0) continue
-    const pricing = await post('pricings', {
-      pricing_plan_version_id: version['id'],
-      name: plan.id,
-      product_ids: [...new Set(own.map(({ sold }) => sold?.product))],
-      ...(addon ? { product_type: 'ADDON' } : {}),
-      items: own.map(({ price, sold }) => {
-        const { id: _, ...config } = configOf(price)
-        return { product_item_ids: [sold?.item], configs: [config] }
-      }),
-    })
-    ids.set(`pricing ${plan.id}${addon ? ' addon' : ''}`, pricing['id'])
-    for (const [index, { price, sold }] of own.entries()) {
-      ids.set(`item ${price.id}`, pricing['items'][index].id)
-      ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
-      ids.set(`product ${price.id}`, sold?.item ?? '')
-      ids.set(`whole product ${price.id}`, sold?.product ?? '')
-    }
+    const own = plan.prices.filter(price => (price.addon ?? false) === addon)
+    await priced(tenant, own, { ...of, version: version['id'], addon })
   }
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  for (const { start, prices } of plan.card ?? []) {
+    const later = await post('pricing-plan-versions', { pricing_plan_id: id, ...started(text(start)) })
+    await priced(tenant, prices, { ...of, version: later['id'], addon: null })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${later['id']}`, { status: 'ACTIVE' })
+  }
   return { plan: id, version: version['id'] }
+}
+
+const LONG_AGO = '2000-01-01T00:00:00Z'
+
+type Of = Pick<Catalog, 'ids'> & {
+  readonly plan: string
+  readonly version: string
+  /** Null for a later version of a rate card, which has one pricing. */
+  readonly addon: boolean | null
+  /** By the prices of the first version. */
+  readonly items: ReadonlyMap<string, Item>
+}
+
+/** A pricing of a version with these prices; `ids` gets theirs. */
+async function priced(tenant: TestTenant, prices: readonly Price[], { plan, version, addon, items, ids }: Of) {
+  const own = prices.map(price => ({ price, sold: items.get(itemOf(price)) }))
+  if (own.length === 0) return
+  const pricing = await succeed(tenant, 'POST', '/v1/pricings', {
+    pricing_plan_version_id: version,
+    name: plan,
+    product_ids: [...new Set(own.map(({ sold }) => sold?.product))],
+    ...(addon ? { product_type: 'ADDON' } : {}),
+    items: own.map(({ price, sold }) => {
+      const { id: _, ...config } = configOf(price)
+      return { product_item_ids: [sold?.item], configs: [config] }
+    }),
+  })
+  if (addon !== null) ids.set(`pricing ${plan}${addon ? ' addon' : ''}`, pricing['id'])
+  for (const [index, { price, sold }] of own.entries()) {
+    ids.set(`item ${price.id}`, pricing['items'][index].id)
+    ids.set(`config ${price.id}`, pricing['items'][index].configs[0].id)
+    ids.set(`product ${price.id}`, sold?.item ?? '')
+    ids.set(`whole product ${price.id}`, sold?.product ?? '')
+  }
 }

@@ -4,6 +4,7 @@ import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
 import { enabledFrom, knownAt, type Phase, type Story } from '../story.ts'
+import { categoryOf } from '../story-discounts.ts'
 import { enabledOf, termsOf } from '../story-terms.ts'
 import { type Catalog, idIn, makeCoupon } from './live-catalog.ts'
 
@@ -61,7 +62,7 @@ export async function termsAt({ tenant, story, catalog }: Sale, place: number): 
     config: price => idIn(catalog, `config ${price}`),
     productItem: price => idIn(catalog, `product ${price}`),
     product: price => idIn(catalog, `whole product ${price}`),
-    category: () => '',
+    category: price => idIn(catalog, `category ${categoryOf(price)}`),
   })
   return coupon_ids.length === 0 ? terms : { ...terms, coupon_ids }
 }

@@ -1,6 +1,15 @@
 // The story of a seed as far as requests give it: what the api does not sell, or would change afterwards, is left out.
 import { storyOf } from '../random-story.ts'
-import type { Action, Deal, Kind, Plan, Price, Story } from '../story.ts'
+import {
+  type Action,
+  type CardVersion,
+  type Deal,
+  type Kind,
+  type Plan,
+  type Price,
+  pricesIn,
+  type Story,
+} from '../story.ts'
 
 const BASE_FEE: Price = {
   id: 'base',
@@ -13,6 +22,9 @@ const BASE_FEE: Price = {
   minimum: null,
   discount: null,
 }
+
+/** The item of the seats is in one category, which the last figure of a name tells. */
+const nameOfSeats = (id: string): string => `${id}-0`
 
 /**
  * The story of a seed, as far as requests give it here: prices that follow the periods of the subscription, and seats of one item that
@@ -112,10 +124,24 @@ function accepted(actions: readonly Action[]): readonly Action[] {
   return actions.some(mayBeRefused) ? actions.filter(({ type }) => type !== 'PAUSE' && type !== 'RESUME') : actions
 }
 
+/** The versions of a rate card with prices of these kinds, which are there from the first on; none where one of them sells nothing. */
+function followedBy(card: readonly CardVersion[], prices: readonly Price[]): Pick<Plan, 'card'> {
+  const versions = card.map(version => ({
+    ...version,
+    madeAt: 0,
+    prices: version.prices.flatMap((price): Price[] => {
+      const kind = prices.find(({ id }) => id === price.sells)?.kind
+      if (!kind) return []
+      const inAdvance = kind === 'ONCE' || (kind !== 'USAGE' && price.inAdvance)
+      return [{ ...price, kind, inAdvance, above: kind === 'USAGE' ? price.above : null, billing: null, pricing: null }]
+    }),
+  }))
+  return versions.some(version => version.prices.length === 0) ? {} : { card: versions }
+}
+
 function asLive(story: Story): Story {
   const withSeats = story.actions.some(({ type }) => type === 'SEAT')
-  // Rate cards are for the simulation in pure code.
-  const plans = story.plans.map(({ id, prices }): Plan => {
+  const plans = story.plans.map(({ id, prices, card }): Plan => {
     const place = Math.max(
       0,
       prices.findIndex(({ kind, addon }) => kind === 'SEATS' && !addon),
@@ -131,28 +157,28 @@ function asLive(story: Story): Story {
     })
     // The first invoice has something to charge: one of nothing is not made, and what comes later in its period would be on it.
     const base = { ...BASE_FEE, id: `${BASE_FEE.id}-${story.plans[0]?.id}` }
-    if (id !== story.plans[0]?.id) return { id, prices: followed }
+    const versions = card ? followedBy(card, followed) : {}
+    if (id !== story.plans[0]?.id) return { id, prices: followed, ...versions }
     // Beside another price, a minimum of the pricing is of both.
     const own = followed.map(
       (price): Price =>
         price.second ? { ...price, second: { ...price.second, scope: 'pricing_item_configs' } } : price,
     )
-    return { id, prices: [...own, base] }
+    return { id, prices: [...own, base], ...versions }
   })
-  const kinds = new Map(plans.flatMap(({ prices }) => prices.map(({ id, kind }) => [id, kind])))
+  const seats = new Set(pricesIn({ plans }).flatMap(({ id, kind }) => (kind === 'SEATS' ? [id] : [])))
+  const named = (id: string): string => (seats.has(id) ? nameOfSeats(id) : id)
   // A coupon of the seats is of all prices of their item: those of each schedule.
-  // Categories are for the simulation in pure code.
   const deals: Deal[] = story.deals.map(deal => ({
     ...deal,
     carries: false,
-    discounts: deal.discounts.map(each =>
-      each.level === 'product_categories' ? { ...each, level: 'products' } : each,
-    ),
-    coupons: deal.coupons.filter(({ price }) => price === null || kinds.get(price) !== 'SEATS'),
+    amounts: new Map([...deal.amounts].map(([id, amount]) => [named(id), amount])),
+    discounts: deal.discounts.map(each => ({ ...each, prices: each.prices.map(named) })),
+    coupons: deal.coupons.filter(({ price }) => price === null || !seats.has(price)),
   }))
   let current = story.template?.plan ?? 0
   let place = story.template ? 1 : 0
-  const actions = accepted(story.actions).map((action): Action => {
+  const actions = accepted(story.actions.filter(({ type }) => type !== 'CARD')).map((action): Action => {
     if (action.type !== 'PLAN') return action
     // change-plan is what refunds, and it takes another plan than the one of now.
     const refund = action.refund && action.plan !== current
@@ -164,5 +190,14 @@ function asLive(story: Story): Story {
     // change-plan takes no new billing day.
     return { ...action, refund, realign: action.realign && !refund }
   })
-  return { ...story, plans, deals, actions }
+  const renamed = (prices: readonly Price[]): Price[] =>
+    prices.map(({ sells, ...price }) => ({ ...price, id: named(price.id), ...(sells ? { sells: named(sells) } : {}) }))
+  const sold = plans.map(
+    ({ id, prices, card }): Plan => ({
+      id,
+      prices: renamed(prices),
+      ...(card ? { card: card.map(version => ({ ...version, prices: renamed(version.prices) })) } : {}),
+    }),
+  )
+  return { ...story, plans: sold, deals, actions }
 }

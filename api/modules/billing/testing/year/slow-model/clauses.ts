@@ -119,8 +119,8 @@ function redeem(
 const hasMinimum = ({ minimum, second }: Price): boolean => minimum !== null || second !== undefined
 
 /**
- * What is missing of the minimums of a period, each a line of its own, after what earlier invoices charged of it: of the days that are left, as what was paid for
- * days that are gone is not given back.
+ * What is missing of the minimums of a period, after what earlier invoices charged of it: of the days that are left, as what was paid for
+ * days that are gone is not given back. Those of the price itself are one line, of the larger; one of its pricing is a line of its own.
  */
 function minimumsOf({ phase, price, period, parts }: Entry, { story, closing, books, lines }: On): Part[] {
   if (!hasMinimum(price)) return []
@@ -140,8 +140,9 @@ function minimumsOf({ phase, price, period, parts }: Entry, { story, closing, bo
     return Math.max(0, owed(days.length) - before - sumOf(parts)) - added
   }
   // Of two minimums of the same lines, what the first adds counts towards the second, so that the larger is owed.
-  const first = missingOf(price.minimum ?? 0)
-  const all = missingOf(Math.max(price.minimum ?? 0, price.second?.cents ?? 0))
+  const larger = Math.max(price.minimum ?? 0, price.second?.cents ?? 0)
+  const first = missingOf(price.second?.scope === 'pricings' ? (price.minimum ?? 0) : larger)
+  const all = missingOf(larger)
   // What is added for days that came back is for them alone.
   const more = days.filter(day => !reached.has(day))
   const isMore = reached.size > 0 && more.length > 0
