@@ -15,7 +15,8 @@ const codeOf = (bundle, place) => `${bundle}.${createHash('sha256').update(place
 /** The bundle as a script that lies at `place`, compiled already where its code is kept; both are absolute paths. */
 export function scriptOf(bundle, place) {
   const code = codeOf(bundle, place)
-  return new Script(`(function (${PARAMETERS}) {${readFileSync(bundle, 'utf8')}\n})`, {
+  // Of ASCII alone (infra/bundle.mjs), which read as Latin 1 needs no decoding.
+  return new Script(`(function (${PARAMETERS}) {${readFileSync(bundle, 'latin1')}\n})`, {
     filename: place,
     // V8 passes over what another version or other flags of it made.
     ...(existsSync(code) ? { cachedData: readFileSync(code) } : {}),
