@@ -5,6 +5,7 @@ import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
 import { closingsOf } from '../closings.ts'
+import { versionTime } from '../slow-model/cards.ts'
 import { expectedYear } from '../slow-model/model.ts'
 import { countOf, knownAt, type Story, type Usage } from '../story.ts'
 import { endOfYears } from './live-faults.ts'
@@ -144,7 +145,8 @@ function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Bil
   }
   const lost = known.phases
     .filter(({ trial }) => !trial)
-    .flatMap(({ id, plan, start, end, enabled }) => {
+    .flatMap(phase => {
+      const { id, plan, start, end, enabled } = phase
       const isEnabled = ({ time }: Usage): boolean =>
         enabled.some(each => each.start <= time && (each.end === null || time < each.end))
       const own = story.usage.filter(({ time }) => start <= time && time < Math.min(end ?? ends, ends))
@@ -152,8 +154,11 @@ function notOnce({ billed, open }: { readonly billed: Billed; readonly open: Bil
         .filter(({ kind }) => kind === 'USAGE')
         .flatMap(price => {
           const of = lines.filter(({ key }) => key.startsWith(`${price.id} ${id} `))
+          const version = versionTime(phase, price, story)
+          const isInForce = ({ time }: Usage): boolean =>
+            version !== null && version.start <= time && (version.end === null || time < version.end)
           return own
-            .filter(usage => !price.addon || isEnabled(usage))
+            .filter(usage => isInForce(usage) && (!price.addon || isEnabled(usage)))
             .filter(
               usage =>
                 standsAt(usage, last) > 0 &&
