@@ -10,6 +10,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 import { customerResource } from '../customers/resource.ts'
 import { checkWithVies } from '../vies/check-with-vies.ts'
+import { hasNewIds } from '../vies/jobs.ts'
 import type { Vies } from '../vies/query-vies.ts'
 
 let api: ApiHarness
@@ -200,6 +201,17 @@ describe('where VIES is asked', () => {
     expect(asked.at(-1)).toBe('NL vat 004495445B01')
     const { tax_id_validation_result: unknown } = await saved(id)
     expect(unknown).toMatchObject({ valid: 'UNKNOWN', source: 'VIES', message: expect.stringContaining('502') })
+    const previous = await saved(id)
+    // Whatever of the customer changes then, it is asked once more.
+    const renamed = await organizationOf(id, { legal_name: 'Acme' })
+    expect(renamed).toMatchObject({
+      tax_id_validation_result: { valid: 'UNKNOWN', source: 'FORMAT' },
+      tax_ids: [{ tax_id_validation_result: { valid: 'VALID', source: 'VIES' } }],
+    })
+    expect(hasNewIds({ data: { organization: renamed }, previous_data: { organization: previous } })).toBe(true)
+    answer = () => VALID
+    await check(id)
+    expect(await saved(id)).toMatchObject({ tax_id_validation_result: { valid: 'VALID', source: 'VIES' } })
   })
 
   test('silence is given up, and an id that was changed meanwhile keeps its own result', async () => {

@@ -92,7 +92,10 @@ async function resultOf(
   const same = known.find(
     ({ id, source, valid, message }) =>
       id === question.id &&
-      (source === 'FORMAT' ? valid === verdict.valid && message === verdict.message : verdict.valid !== 'NOT_VALID'),
+      (source === 'FORMAT'
+        ? valid === verdict.valid && message === verdict.message
+        : // What the authority could not say is asked again.
+          valid !== 'UNKNOWN' && verdict.valid !== 'NOT_VALID'),
   )
   return same ?? { id: question.id, validation_date: formatInstant(now), source: 'FORMAT', ...verdict }
 }
