@@ -172,7 +172,7 @@ type Copies = {
  * due. Of several, each has a reference, which events name.
  */
 export async function copyCustomers(
-  { databaseUrl }: Setup,
+  { databaseUrl }: Pick<Setup, 'databaseUrl'>,
   { template, from, to, each = 1, scattered = false }: Copies,
 ): Promise<Copied[]> {
   const wanted = Array.from({ length: to - from }, (_, place) => {
