@@ -1,5 +1,6 @@
 // A sentence for every parameter of path and query.
 import { isObject, type JsonObject, mapObjects, textIn } from '../json.ts'
+import { FORMS } from './forms.ts'
 
 const TEXTS: Readonly<Record<string, string>> = {
   id: 'The id of the resource, or its `reference` where it has one.',
@@ -70,9 +71,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function describeParameters(paths: JsonObject): JsonObject {
   const described = mapObjects(paths, object => {
     const name = textIn(object, 'name')
-    if (name === null || !isObject(object.schema) || object.description !== undefined) return object
+    if (name === null || !isObject(object.schema)) return object
     const text = TEXTS[name]
-    return text === undefined ? object : { ...object, description: text }
+    const own = textIn(object, 'description')
+    if (text === undefined || (own !== null && !FORMS.has(own))) return object
+    // A text about the form alone says how it is written; what it is comes first.
+    return { ...object, description: own === null ? text : `${text} ${own}` }
   })
   return isObject(described) ? described : paths
 }
