@@ -1,5 +1,6 @@
 // Texts that say how a value is written, and nothing of what it is.
 import { NOT_BY_CURSOR } from '../../http/pagination.ts'
+import { RANGE_TEXT } from '../../list/list-spec.ts'
 import { Country, Currency, DecimalText, LocalDay, Reference, Timestamp, TimeZone } from '../../resource/shapes.ts'
 
 /** What shapes say of their form wherever they are used. */
@@ -8,4 +9,5 @@ export const FORMS: ReadonlySet<string> = new Set([
     'description' in shape ? [String(shape.description)] : [],
   ),
   NOT_BY_CURSOR,
+  RANGE_TEXT,
 ])
