@@ -109,7 +109,11 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
   'nobody looks at what the user may do now': {
     edits: [
-      { file: AUTHENTICATE, from: 'if (!power.allows(permission)) throw', to: 'if (permission.length === 0) throw' },
+      {
+        file: AUTHENTICATE,
+        from: 'if (!permissions.allows(permission)) throw',
+        to: 'if (permission.length === 0) throw',
+      },
     ],
     caughtBy: { file: BEARER, tests: 'a role bounds the token' },
   },
