@@ -12,7 +12,7 @@ import { createLogger, measureLog } from '../shared/process/logger.ts'
 import { stopSignal } from '../shared/process/process-stop.ts'
 import { createStartPhases } from '../shared/process/start-phases.ts'
 import { systemClock } from '../shared/time.ts'
-import { createLivePowers } from './access/live-powers.ts'
+import { createPermissionCache } from './access/permission-cache.ts'
 import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
 import { createLiveRates } from './http/rate-limit/live-rates.ts'
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     baseUrl: config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`,
     identityUrl: config.IDENTITY_URL,
   }
-  const powers = createLivePowers({ database: keyDatabase, logger, nowMs: () => performance.now() })
+  const permissionCache = createPermissionCache({ database: keyDatabase, logger, nowMs: () => performance.now() })
   const nowMs = () => performance.now()
   const rates = createLiveRates({ database: keyDatabase, logger, nowMs, perSecond: config.API_RATE_CREDENTIAL })
   const limits = createRequestLimits({ rates, nowMs, addressPerSecond: config.API_RATE_ADDRESS })
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
   const ready = () => readiness({ database, client, peers: { gateway, 'identity host': identity } })
   const app = await buildApp({
     tokens,
-    powers,
+    permissionCache,
     limits,
     trustedProxies: config.TRUSTED_PROXIES,
     addresses,
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
   await app.close()
   await Promise.all([gateway.destroy(), identity.destroy()])
   await closeUsage()
-  await Promise.all([keys.close(), tokens.close(), powers.close(), rates.close()])
+  await Promise.all([keys.close(), tokens.close(), permissionCache.close(), rates.close()])
   await keyDatabase.close()
   await database.close()
   logger.info({}, 'api stopped')

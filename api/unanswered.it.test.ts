@@ -13,7 +13,7 @@ import { loginOf, openTestDatabase } from '../shared/testing/database-logins.ts'
 import { startTestNats } from '../shared/testing/nats.ts'
 import { type ServerProxy, startServerProxy } from '../shared/testing/server-proxy.ts'
 import { systemClock } from '../shared/time.ts'
-import { createLivePowers } from './access/live-powers.ts'
+import { createPermissionCache } from './access/permission-cache.ts'
 import { buildApp, type DeclaredRoute } from './app.ts'
 import { FORWARDED } from './gateway/forward-ingest.ts'
 import { meterResource } from './modules/catalog/meters/meter.ts'
@@ -70,8 +70,12 @@ beforeAll(async () => {
   const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
   closers.push(() => Promise.all([database.close(), keyDatabase.close()]))
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
-  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
-  closers.push(() => Promise.all([keys.close(), powers.close()]))
+  const permissionCache = createPermissionCache({
+    database: keyDatabase,
+    logger: silentLogger,
+    nowMs: () => performance.now(),
+  })
+  closers.push(() => Promise.all([keys.close(), permissionCache.close()]))
   await keys.load()
   const settings = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: clickhouse.database, NATS_URL, PARTITIONS }
   const gatewaySettings = {
@@ -92,7 +96,7 @@ beforeAll(async () => {
   const app = await buildApp({
     database,
     keys,
-    powers,
+    permissionCache,
     logger: silentLogger,
     usage: usage.usage,
     events: usage.events,

@@ -14,7 +14,7 @@ export async function startWithoutServers(baseUrl: string): Promise<WithoutServe
     logger: silentLogger,
     database: absent,
     keys: absent,
-    powers: absent,
+    permissionCache: absent,
     usage: absent,
     events: absent,
     outbound: absent,

@@ -249,7 +249,7 @@ describe('a user who makes keys', () => {
   const make = async (role_type: 'READ_ONLY' | 'ADMINISTRATOR') => {
     const { tenant } = api.tenants.aLive
     const declared = new Set(api.routes.map(({ permission }) => permission))
-    const may = (await api.powers.powerOf(person.userId, tenant))?.allows ?? (() => false)
+    const may = (await api.permissionCache.permissionsOf(person.userId, tenant))?.allows ?? (() => false)
     const actor = { id: person.userId, requestId: null, may }
     return await inTenant(api.database, tenant, actor, uow => createKey(uow, { role_type }, declared))
   }

@@ -1,4 +1,4 @@
-// Everything the api needs to take a bearer token: is it ours, is its grant alive. What its user may do now is live-powers.ts.
+// Everything the api needs to take a bearer token: is it ours, is its grant alive. What its user may do now is permission-cache.ts.
 import type { Database } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createLiveGrants } from './live-grants.ts'

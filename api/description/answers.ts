@@ -153,7 +153,7 @@ export type Traits = {
 /** The refusals an operation may answer, by status. */
 export function refusalsOf({ changes, hasBody, takesKey }: Traits): JsonObject {
   const applies = ({ status }: Refusal): boolean => {
-    if (status === 409) return changes
+    if (status === 409) return changes || takesKey
     if (status === 413 || status === 415) return hasBody
     if (status === 422) return takesKey
     return true

@@ -1,8 +1,11 @@
 // Fields that take one of a list, where the route leaves the check to the code that knows the list.
 import { type EventType, objectTypesOf } from '../../shared/contracts/event-types.ts'
+import { ERRORS } from '../../shared/errors.ts'
 import { SUPPORTED_PRICING_TYPES } from '../../shared/rating/rate.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { isObject, type JsonObject, objectIn, textIn } from './json.ts'
+
+const ERROR_CODES = Object.keys(ERRORS)
 
 export type ListDeps = { readonly resources: readonly Resource[]; readonly eventTypes: readonly EventType[] }
 
@@ -50,6 +53,10 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
       'PRODUCT_CATEGORY',
       'TOTAL',
     ],
+    'InvoiceLineUsage.calculation_type': ['SUM', 'MAX', 'MIN', 'AVERAGE', 'UNIQUE'],
+    'CatalogRefusal.code': ERROR_CODES,
+    'MigratedSubscription.code': ERROR_CODES,
+    'UsageIngestionRefusal.code': ERROR_CODES,
     'Platform.status': ['DRAFT', 'ACTIVE', 'DEPRECATED', 'ARCHIVED'],
     'ResourceIdentifier.type': objectTypes,
     'WebhookAction.object_type': objectTypesOf(deps.eventTypes),
@@ -66,7 +73,6 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
     'WebhookUpdate.excluded_actions': EVENT_TYPE,
     'WebhookAction.actions': EVENT_TYPE,
     'WebhookEvent.type': EVENT_TYPE,
-    'WebhookResend.type': EVENT_TYPE,
   }
 }
 

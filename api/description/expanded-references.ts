@@ -1,7 +1,7 @@
 // What `expand[]` includes has the shape of the resource it is.
 import type { Resource } from '../resource/define-resource.ts'
 import { refTo } from './components.ts'
-import { isObject, type JsonObject, objectIn } from './json.ts'
+import { isObject, type JsonObject, objectIn, textsIn } from './json.ts'
 import { pascal, singular } from './names/names.ts'
 
 /** Members that are called otherwise than the resource they include. */
@@ -36,8 +36,9 @@ function including(schema: JsonObject, name: string, target: string): JsonObject
     const isAlways = schema['type'] === 'object'
     return isAlways ? { ...refTo(target), description } : { anyOf: [refTo(target), { type: 'null' }], description }
   }
-  const isList = schema['type'] === 'array' && isAny(objectIn(schema, 'items'))
-  return isList ? { type: 'array', items: refTo(target), description } : schema
+  const { type } = schema
+  const isList = (type === 'array' || textsIn(schema, 'type').includes('array')) && isAny(objectIn(schema, 'items'))
+  return isList && type !== undefined ? { type, items: refTo(target), description } : schema
 }
 
 /** An object that may hold anything. */

@@ -31,7 +31,7 @@ export function publishedOperation(context: Context, method: Method, path: strin
   return {
     operationId,
     summary: raw.summary,
-    description: textOf({ operationId, resource, alias, raw }),
+    description: textOf({ operationId, resource, alias, raw, takesActions: takesActions(raw) }),
     tags: raw.tags,
     ...(alias === null ? {} : { deprecated: true, 'x-alias-of': alias }),
     ...(permission === undefined ? {} : { 'x-permission': permission }),
@@ -47,14 +47,15 @@ export function publishedOperation(context: Context, method: Method, path: strin
 
 type Named = { readonly operationId: string; readonly resource: Resource | undefined }
 
+/** What sends events: the reference of an event is its key (contract: Idempotency). */
+const INGESTION = /^\/v1\/(events\/ingest(-list|-batch)?|ingest\/meter-datas?)$/
+
 function traitsOf(method: Method, path: string, raw: JsonObject): Traits {
   const changes = textIn(raw, 'x-permission')?.endsWith('.VIEW') === false
-  const isEvent = /^\/v1\/(events|ingest\/meter-data)/.test(path)
   return {
     changes,
     hasBody: raw['requestBody'] !== undefined,
-    // The reference of an event is its key (contract: Idempotency).
-    takesKey: changes && method === 'POST' && !isEvent,
+    takesKey: method === 'POST' && !INGESTION.test(path),
     dryRun: raw['x-dry-run'] === true,
   }
 }
@@ -68,12 +69,17 @@ const headersOf = ({ takesKey, dryRun }: Traits): JsonObject[] =>
     'OriginalUser',
   ].map(parameterRef)
 
-function textOf(of: Named & { readonly alias: string | null; readonly raw: JsonObject }): string {
+const takesActions = (raw: JsonObject): boolean =>
+  objectsIn(raw, 'parameters').some(({ name }) => String(name).startsWith('field_actions'))
+
+type Texts = Named & { readonly alias: string | null; readonly raw: JsonObject; readonly takesActions: boolean }
+
+function textOf(of: Texts): string {
   const { operationId, resource, alias, raw } = of
   const own =
     OPERATION_TEXTS[operationId] ??
     (alias === null ? undefined : `Another address of \`${alias}\`.`) ??
-    (resource && standardText(resource, nounOf(resource.objectType), operationId)) ??
+    (resource && standardText({ ...of, resource, noun: nounOf(resource.objectType) }, operationId)) ??
     ''
   const permission = textIn(raw, 'x-permission')
   return permission === null ? own : `${own}\n\nNeeds the permission \`${permission}\`.`

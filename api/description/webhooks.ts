@@ -49,7 +49,7 @@ const SHAPES_OF_EVENTS: Readonly<Record<string, JsonObject>> = {
   WebhookResend: object(['object_type', 'id', 'type', 'webhook_id'], {
     object_type: { type: 'string', enum: ['WEBHOOK_EVENT'], description: 'The kind of resource.' },
     id: text('Id of the event that is sent again.'),
-    type: text('Its event type.'),
+    type: { $ref: '#/components/schemas/EventType', description: 'Its event type.' },
     webhook_id: text('The webhook it is sent to.'),
   }),
 }

@@ -5,8 +5,8 @@ import type { ApiKeyIdentity, ApiKeyRole, LiveKeys } from '../../shared/access/l
 import type { Database } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import type { LivePowers } from '../access/live-powers.ts'
-import { type PermissionCheck, powerForUser } from '../access/original-user.ts'
+import { type PermissionCheck, permissionsForUser } from '../access/original-user.ts'
+import type { PermissionCache } from '../access/permission-cache.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import type { TokenClaims } from '../access/verify-access-token.ts'
 import { isAboutAccess, type Permission, scopeOf } from './permissions.ts'
@@ -30,7 +30,7 @@ export type AccessDeps = {
   readonly limits?: Pick<RequestLimits, 'takeCredential'>
   readonly keys: LiveKeys
   /** What the users may do who gave a token, or whom a PROXY key acts for. */
-  readonly powers: Pick<LivePowers, 'powerOf'>
+  readonly permissionCache: Pick<PermissionCache, 'permissionsOf'>
   /** Without it no bearer token is taken. */
   readonly tokens?: TokenAccess
 }
@@ -163,7 +163,7 @@ async function forUser(
 ): Promise<Caller> {
   const { identity, originalUser, permission } = of
   const own = ofKey(identity, permission)
-  const userMay = await powerForUser(deps.powers, { identity, userId: originalUser, log: request.log })
+  const userMay = await permissionsForUser(deps.permissionCache, { identity, userId: originalUser, log: request.log })
   if (!userMay(permission)) {
     throw new AppError('USER_NOT_ALLOWED', `Acting for the user in X-ORIGINAL-USER does not allow ${permission}.`)
   }
@@ -171,11 +171,14 @@ async function forUser(
 }
 
 /**
- * Power = scope and chosen platforms and what the user may do now (security 1.2, item 33), and never who has access: what an
+ * What a token permits = scope and chosen platforms and what the user may do now (security 1.2, item 33), and never who has access: what an
  * application made there would outlast its grant.
  */
 async function byToken(
-  { tokens, powers }: { readonly tokens: TokenAccess; readonly powers: AccessDeps['powers'] },
+  {
+    tokens,
+    permissionCache,
+  }: { readonly tokens: TokenAccess; readonly permissionCache: AccessDeps['permissionCache'] },
   request: FastifyRequest,
   authorization: string,
   permission: Permission,
@@ -187,8 +190,8 @@ async function byToken(
     throw new AppError('INSUFFICIENT_SCOPE', `The call needs the scope ${needed}; ask your user for it.`, details)
   }
   const tenant = tenantOf(request, claims)
-  const power = await powers.powerOf(claims.userId, tenant)
-  if (!power) {
+  const permissions = await permissionCache.permissionsOf(claims.userId, tenant)
+  if (!permissions) {
     const message = 'Its user is no member of this platform and environment any more.'
     throw new AppError('UNAUTHORISED', message, challengeOf(tokens, 'error="invalid_token"'))
   }
@@ -196,8 +199,9 @@ async function byToken(
     const message = `A bearer token does not manage access (${permission}). Use an API key of an administrator.`
     throw new AppError('USER_NOT_ALLOWED', message)
   }
-  if (!power.allows(permission)) throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
-  const may: PermissionCheck = each => power.allows(each) && hasScope(claims, each) && !isAboutAccess(each)
+  if (!permissions.allows(permission))
+    throw new AppError('USER_NOT_ALLOWED', `The user of this token lacks ${permission}.`)
+  const may: PermissionCheck = each => permissions.allows(each) && hasScope(claims, each) && !isAboutAccess(each)
   return { tenant, actorId: claims.userId, credentialId: claims.grantId, impersonatedUserId: null, may }
 }
 

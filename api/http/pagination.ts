@@ -17,13 +17,16 @@ export const PageQuery = {
   ),
 }
 
+/** What a list by cursors leaves out. */
+export const NOT_BY_CURSOR = 'Absent when the list was read by a cursor.'
+
 /** The shape of one page of `item`; the same item gives the same schema, which is then compiled once. */
 export const PageOf = bySchema(item =>
   Type.Object({
     data: Type.Array(item),
-    page: Type.Optional(Type.Integer({ description: 'Absent when the list was read by a cursor.' })),
+    page: Type.Optional(Type.Integer({ description: NOT_BY_CURSOR })),
     limit: Type.Integer(),
-    total_number_of_pages: Type.Optional(Type.Integer({ description: 'Absent when the list was read by a cursor.' })),
+    total_number_of_pages: Type.Optional(Type.Integer({ description: NOT_BY_CURSOR })),
     has_more: Type.Boolean({ description: 'Whether more entries follow, or precede with ending_before.' }),
     links: Type.Object(
       {

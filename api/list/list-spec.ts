@@ -58,7 +58,9 @@ export type FindByPart = (
 /** A parameter that may be given several times. */
 export const Repeatable = (item: TSchema) => Type.Optional(Type.Union([item, Type.Array(item, { maxItems: 100 })]))
 
-const RangeText = Type.String({ maxLength: 100, description: 'A range [from,to] of times; either may be empty.' })
+/** How a range of times is written. */
+export const RANGE_TEXT = 'A range `[from,to]` of times; either may be empty.'
+const RangeText = Type.String({ maxLength: 100, description: RANGE_TEXT })
 const schemaOf = ({ kind, schema }: Filter): TSchema => {
   if (schema) return schema
   if (kind === 'boolean') return Type.Enum(['true', 'false'])

@@ -16,7 +16,7 @@ import { outboundPolicy } from '../../shared/outbound/judge-url.ts'
 import { silentLogger } from '../../shared/process/logger.ts'
 import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { systemClock } from '../../shared/time.ts'
-import { createLivePowers } from '../access/live-powers.ts'
+import { createPermissionCache } from '../access/permission-cache.ts'
 import { openTokenAccess } from '../access/token-access.ts'
 import { buildApp } from '../app.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
@@ -51,13 +51,17 @@ async function startOn(
   const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway' })
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger })
   const tokens = await openTokenAccess({ database: keyDatabase, logger: silentLogger, ...addresses, nowMs: Date.now })
-  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
+  const permissionCache = createPermissionCache({
+    database: keyDatabase,
+    logger: silentLogger,
+    nowMs: () => performance.now(),
+  })
   const files = { fileBytesMax: 1_048_576, storageBytesMax: 1_048_576 }
   const given = {
     database,
     keys,
     tokens,
-    powers,
+    permissionCache,
     addresses,
     usage: NO_USAGE,
     events: NO_EVENTS,
@@ -68,7 +72,7 @@ async function startOn(
   const api = await buildApp(given)
   const close = async () => {
     await api.close()
-    await Promise.all([keys.close(), tokens.close(), powers.close()])
+    await Promise.all([keys.close(), tokens.close(), permissionCache.close()])
     await Promise.all([keyDatabase.close(), database.close()])
   }
   return { api, close }

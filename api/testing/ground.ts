@@ -12,7 +12,7 @@ import { openTestDatabase } from '../../shared/testing/database-logins.ts'
 import { followsOthers } from '../../shared/testing/one-process.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { type Clock, instantOf } from '../../shared/time.ts'
-import { createLivePowers, type LivePowers } from '../access/live-powers.ts'
+import { createPermissionCache, type PermissionCache } from '../access/permission-cache.ts'
 import { type AppDeps, buildApp, type DeclaredRoute } from '../app.ts'
 import { createLiveRates } from '../http/rate-limit/live-rates.ts'
 import { createRequestLimits } from '../http/rate-limit/request-limits.ts'
@@ -38,7 +38,7 @@ type App = {
 export type Ground = {
   readonly databaseUrl: string
   readonly database: Database
-  readonly powers: LivePowers
+  readonly permissionCache: PermissionCache
   readonly clock: TestClock
   /** Runs SQL as the owner, past row-level security. */
   sql(text: string, values?: unknown[]): Promise<Row[]>
@@ -77,7 +77,11 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
   const keyDatabase = await openTestDatabase({ ...shared, role: 'millrace_gateway', poolMax: 5 })
   // A recorded use would be a change to a tenant's rows for the tests that look for changes.
   const keys = createLiveKeys({ database: keyDatabase, logger: silentLogger, noteUsesMs: 3_600_000 })
-  const powers = createLivePowers({ database: keyDatabase, logger: silentLogger, nowMs: () => performance.now() })
+  const permissionCache = createPermissionCache({
+    database: keyDatabase,
+    logger: silentLogger,
+    nowMs: () => performance.now(),
+  })
   const nowMs = () => performance.now()
   const rates = createLiveRates({ database: keyDatabase, logger: silentLogger, nowMs, perSecond: 500 })
   const limits = createRequestLimits({ rates, nowMs, addressPerSecond: 1_000 })
@@ -88,7 +92,7 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
   const usual = {
     database,
     keys,
-    powers,
+    permissionCache,
     limits,
     logger: silentLogger,
     usage: NO_USAGE,
@@ -101,7 +105,7 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
   return {
     databaseUrl: testDatabase.url,
     database,
-    powers,
+    permissionCache,
     clock,
     sql: async (text, values) => (await owner.query(text, values)).rows,
     appWith: async more => {
@@ -111,7 +115,7 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
       return { app, routes, close: () => app.close() }
     },
     close: async () => {
-      await Promise.all([keys.close(), powers.close(), rates.close()])
+      await Promise.all([keys.close(), permissionCache.close(), rates.close()])
       await keyDatabase.close()
       await database.close()
       await owner.end()

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { insertPlatform, type NewPlatform } from '../../shared/access/create-platform.ts'
 import type { Database } from '../../shared/database/database.ts'
 import type { Tenant } from '../../shared/tenant.ts'
-import type { LivePowers } from '../access/live-powers.ts'
+import type { PermissionCache } from '../access/permission-cache.ts'
 import type { AppDeps, DeclaredRoute } from '../app.ts'
 import type { FixtureSeed, Resource } from '../resource/define-resource.ts'
 import { type Ground, openGround, sharedGround, type TestClock } from './ground.ts'
@@ -21,7 +21,7 @@ export type ApiHarness = {
   readonly app: FastifyInstance
   readonly database: Database
   readonly databaseUrl: string
-  readonly powers: LivePowers
+  readonly permissionCache: PermissionCache
   /** Every route that needs a caller. */
   readonly routes: readonly DeclaredRoute[]
   readonly clock: TestClock
@@ -54,7 +54,7 @@ async function startOn(open: () => Promise<Ground>, more: Partial<AppDeps> | und
     app,
     database: ground.database,
     databaseUrl: ground.databaseUrl,
-    powers: ground.powers,
+    permissionCache: ground.permissionCache,
     routes,
     clock: ground.clock,
     appWith: ground.appWith,

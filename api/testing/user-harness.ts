@@ -49,7 +49,7 @@ export async function startApiWithUsers(more: Parameters<typeof startApi>[0] = {
     },
     acting: async (userId, tenant, work) => {
       const declared = new Set(api.routes.map(({ permission }) => permission))
-      const may = (await api.powers.powerOf(userId, tenant))?.allows ?? (() => false)
+      const may = (await api.permissionCache.permissionsOf(userId, tenant))?.allows ?? (() => false)
       const database = withRules(api.database, RULES, { permissions: declared })
       return await inTenant(database, tenant, { id: userId, requestId: null, may }, uow => work(uow, { declared }))
     },

@@ -1,4 +1,4 @@
-// Access tokens: JWTs for one resource, ten minutes long, with the power of a grant in them and no name of a person (RFC 9068).
+// Access tokens: JWTs for one resource, ten minutes long, with the permissions of a grant in them and no name of a person (RFC 9068).
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LIFETIMES } from '../grants/decide.ts'

@@ -6,11 +6,13 @@ import { RESOURCES } from '../../api/modules/modules.ts'
 
 /**
  * Words that were once used here in a sense of their own, for what the field has a term: a row that is held is locked, what is kept
- * is a snapshot, a cache or saved, a try is an attempt, what was touched has changed, and the familiar is in a cache.
+ * is a snapshot, a cache or saved, a try is an attempt, what was touched has changed, the familiar is in a cache, a parcel is a message
+ * in the queue of its partition, and powers are permissions.
  */
 const COINED = new Set([
   ...['told', 'tell', 'tells', 'ask', 'asks', 'asked', 'asking', 'look', 'looked', 'unheard', 'tellable'],
   ...['hold', 'holds', 'held', 'kept', 'tries', 'touched', 'familiar', 'remembered', 'witness'],
+  ...['parcel', 'parcels', 'lane', 'lanes', 'flying', 'power', 'powers'],
 ])
 /** `looksLikeId` says what it says, and an invoice is on hold in every billing system. */
 const IDIOMS = new Set(['looksLikeId', 'on_hold', 'init_invoice_on_hold'])

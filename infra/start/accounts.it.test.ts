@@ -71,7 +71,7 @@ test('its user signs in with what the file says, and administers both platforms'
     expect(memberships.map(each => each.platformId).toSorted()).toEqual(
       platforms.flatMap(({ id }: { id: string }) => [id, id]).toSorted(),
     )
-    for (const { power } of memberships) expect(power.allows('API_KEY.CREATE')).toBe(true)
+    for (const { permissions } of memberships) expect(permissions.allows('API_KEY.CREATE')).toBe(true)
   } finally {
     await identityDatabase.close()
   }

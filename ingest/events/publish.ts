@@ -5,7 +5,14 @@
 import { createFlushTimes, type FlushTimesOptions } from './flush-times.ts'
 import type { Lines } from './lines.ts'
 import type { Message } from './message.ts'
-import { type Lane, type Parcel, Parcels, type PublishOutcome, type Settled, Waiter } from './parcel.ts'
+import {
+  MessagePool,
+  type PartitionQueue,
+  type PublishOutcome,
+  type QueuedMessage,
+  type Settled,
+  Waiter,
+} from './queued-message.ts'
 import { KEY_WORDS } from './repeats/event-key.ts'
 import { NO_PLACE, type Place, placeOf } from './repeats/place.ts'
 import type { RecentEvents } from './repeats/recent.ts'
@@ -47,8 +54,11 @@ export type PublisherOptions = Pick<FlushTimesOptions, 'defer' | 'later' | 'nowM
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {
-  const lanes: Lane[] = Array.from({ length: options.partitions }, () => ({ flying: null, queue: [] }))
-  const parcels = new Parcels(options.messageBytesMax)
+  const partitions: PartitionQueue[] = Array.from({ length: options.partitions }, () => ({
+    inFlight: null,
+    waiting: [],
+  }))
+  const pool = new MessagePool(options.messageBytesMax)
   const counts: PublishCounts = {
     sparedRecent: 0,
     sparedInFlight: 0,
@@ -66,60 +76,60 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Puts the event of a line into a message, or finds the message that already carries it. */
   const enqueue = (lines: Lines, line: number, waiter: Waiter): void => {
     const partition = lines.partitionOf(line)
-    const lane = lanes[partition]
-    if (!lane) throw new RangeError(`no partition ${partition}`)
+    const queue = partitions[partition]
+    if (!queue) throw new RangeError(`no partition ${partition}`)
     const [start, end, at] = [lines.startOf(line), lines.endOf(line), lines.keyOf(line)]
-    const parcel = parcels.parcelFor(lane, lines.keys, at, end - start)
-    waiter.waitFor(parcel)
-    if (!parcel.keys.add(lines.keys, at)) {
+    const queued = pool.messageFor(queue, lines.keys, at, end - start)
+    waiter.waitFor(queued)
+    if (!queued.keys.add(lines.keys, at)) {
       counts.sparedInFlight += 1
       return
     }
-    parcel.message.append(lines.output, start, end, lines.isAscii)
+    queued.message.append(lines.output, start, end, lines.isAscii)
     linesQueued += 1
-    parcel.bytes += end - start
+    queued.bytes += end - start
     counts.bytesQueued += end - start
-    if (lane.flying === null) canFlush = true
+    if (queue.inFlight === null) canFlush = true
   }
 
   const flushAll = (): number => {
     const before = linesQueued
-    for (let partition = 0; partition < lanes.length; partition += 1) flush(partition)
+    for (let partition = 0; partition < partitions.length; partition += 1) flush(partition)
     return before - linesQueued
   }
 
   const times = createFlushTimes({ ...options, waiting: () => linesQueued, flush: flushAll })
 
   const flush = (partition: number): void => {
-    const lane = lanes[partition]
-    const parcel = lane?.flying ? undefined : lane?.queue.shift()
-    if (!lane || !parcel) return
-    lane.flying = parcel
-    linesQueued -= parcel.message.lines
+    const queue = partitions[partition]
+    const queued = queue?.inFlight ? undefined : queue?.waiting.shift()
+    if (!queue || !queued) return
+    queue.inFlight = queued
+    linesQueued -= queued.message.lines
     counts.messages += 1
-    counts.bytesQueued -= parcel.bytes
-    counts.bytesInFlight += parcel.bytes
-    options.publish(partition, parcel.message).then(
-      seq => settle(lane, parcel, 'acked', seq),
-      () => settle(lane, parcel, 'failed', 0),
+    counts.bytesQueued -= queued.bytes
+    counts.bytesInFlight += queued.bytes
+    options.publish(partition, queued.message).then(
+      seq => settle(queue, queued, 'acked', seq),
+      () => settle(queue, queued, 'failed', 0),
     )
   }
 
-  const settle = (lane: Lane, parcel: Parcel, outcome: PublishOutcome, seq: number): void => {
-    lane.flying = null
-    counts.bytesInFlight -= parcel.bytes
+  const settle = (queue: PartitionQueue, queued: QueuedMessage, outcome: PublishOutcome, seq: number): void => {
+    queue.inFlight = null
+    counts.bytesInFlight -= queued.bytes
     if (outcome === 'acked') {
-      counts.linesAcked += parcel.message.lines
-      const { keys, size } = parcel.keys
+      counts.linesAcked += queued.message.lines
+      const { keys, size } = queued.keys
       options.recent.fetch(keys, size)
-      // The keys of a parcel are in the order of its lines.
+      // The keys of a message are in the order of its lines.
       for (let each = 0; each < size; each += 1) options.recent.remember(keys, each * KEY_WORDS, placeOf(seq, each))
     } else {
       counts.messagesFailed += 1
     }
-    if (lane.queue.length > 0) times.wanted()
-    for (const waiter of parcel.waiters) waiter.finish(outcome)
-    if (outcome === 'acked') parcels.giveBack(parcel)
+    if (queue.waiting.length > 0) times.wanted()
+    for (const waiter of queued.waiters) waiter.finish(outcome)
+    if (outcome === 'acked') pool.recycle(queued)
     if (counts.bytesQueued === 0 && counts.bytesInFlight === 0) {
       for (const resolve of whenDrained) resolve()
       whenDrained = []

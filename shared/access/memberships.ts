@@ -2,13 +2,13 @@
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../database/database.ts'
 import type { Environment } from '../tenant.ts'
-import { type Power, powerOf } from './roles.ts'
+import { type Permissions, permissionsOf } from './roles.ts'
 
 export type Membership = {
   readonly platformId: string
   readonly environment: Environment
   readonly platformName: string
-  readonly power: Power
+  readonly permissions: Permissions
 }
 
 type Row = {
@@ -42,6 +42,6 @@ export async function membershipsOf(tx: SystemTransaction, userId: string): Prom
     platformId: row.platform_id,
     environment: row.environment,
     platformName: row.platform_name,
-    power: powerOf(row.role_ids, row.roles),
+    permissions: permissionsOf(row.role_ids, row.roles),
   }))
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BUILT_IN_ROLES, powerOf, ROLE_DEPTH_MAX, type Role } from './roles.ts'
+import { BUILT_IN_ROLES, permissionsOf, ROLE_DEPTH_MAX, type Role } from './roles.ts'
 
 const role = (id: string, permissions: string[], childRoleIds: string[] = []): Role => ({
   id,
@@ -17,14 +17,14 @@ test.each([
   ['role_viewer', 'INVOICE.UPDATE', false],
   ['role_unknown', 'INVOICE.VIEW', false],
 ])('%s, %s: %s', (id, permission, allowed) => {
-  expect(powerOf([id], []).allows(permission)).toBe(allowed)
+  expect(permissionsOf([id], []).allows(permission)).toBe(allowed)
 })
 
 test('a pattern stands for a resource or an action and never for part of a name', () => {
-  const power = powerOf(['r'], [role('r', ['INVOICE.*'])])
-  expect(power.allows('INVOICE.VIEW')).toBe(true)
-  expect(power.allows('INVOICE_LINE.VIEW')).toBe(false)
-  expect(powerOf(['r'], [role('r', ['*.VIEW'])]).allows('INVOICE.REVIEW')).toBe(false)
+  const permissions = permissionsOf(['r'], [role('r', ['INVOICE.*'])])
+  expect(permissions.allows('INVOICE.VIEW')).toBe(true)
+  expect(permissions.allows('INVOICE_LINE.VIEW')).toBe(false)
+  expect(permissionsOf(['r'], [role('r', ['*.VIEW'])]).allows('INVOICE.REVIEW')).toBe(false)
 })
 
 test('children add their permissions, two deep and no deeper, and a circle ends', () => {
@@ -34,8 +34,8 @@ test('children add their permissions, two deep and no deeper, and a circle ends'
     role('c', ['C.VIEW'], ['d']),
     role('d', ['D.VIEW'], ['a']),
   ]
-  const power = powerOf(['a'], roles)
-  expect(['A', 'B', 'C', 'D'].map(name => power.allows(`${name}.VIEW`))).toEqual([
+  const permissions = permissionsOf(['a'], roles)
+  expect(['A', 'B', 'C', 'D'].map(name => permissions.allows(`${name}.VIEW`))).toEqual([
     true,
     true,
     ROLE_DEPTH_MAX >= 2,
@@ -48,7 +48,7 @@ test('more roles never allow less', () => {
   const permission = fc.constantFrom('USER.CREATE', 'USER.VIEW', 'INVOICE.UPDATE', 'INVOICE.VIEW')
   fc.assert(
     fc.property(ids, ids, permission, (one, other, name) => {
-      if (powerOf(one, []).allows(name)) expect(powerOf([...one, ...other], []).allows(name)).toBe(true)
+      if (permissionsOf(one, []).allows(name)) expect(permissionsOf([...one, ...other], []).allows(name)).toBe(true)
     }),
   )
 })

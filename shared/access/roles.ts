@@ -48,13 +48,13 @@ export const BUILT_IN_ROLES: readonly BuiltInRole[] = [
 export const ROLE_DEPTH_MAX = 2
 
 /** What a set of roles allows together. */
-export type Power = { allows(permission: string): boolean }
+export type Permissions = { allows(permission: string): boolean }
 
 /**
- * The power of these roles and their children. Each role allows what its own list says, later entries overruling earlier
+ * The permissions of these roles and their children. Each role allows what its own list says, later entries overruling earlier
  * ones; a child adds and never takes away. A role id that names nothing allows nothing.
  */
-export function powerOf(roleIds: readonly string[], stored: readonly Role[]): Power {
+export function permissionsOf(roleIds: readonly string[], stored: readonly Role[]): Permissions {
   const byId = new Map<string, Role>([...BUILT_IN_ROLES, ...stored].map(role => [role.id, role]))
   const held = new Map<string, Role>()
   const take = (ids: readonly string[], depth: number): void => {

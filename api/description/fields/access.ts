@@ -1,5 +1,7 @@
 // Fields of alerts, keys, users, teams, roles and audit records.
 
+const TRIGGER = 'STATIC: a fixed threshold. DYNAMIC: a share of what is granted.'
+
 export const ACCESS: Readonly<Record<string, string>> = {
   // Alerts
   'AlertRule.type': 'ENTITLEMENT: use of a feature. INVOICE: an invoice that is overdue.',
@@ -14,7 +16,9 @@ export const ACCESS: Readonly<Record<string, string>> = {
   'AlertRuleInvoice.overdue': 'How long after the due date an alert is made.',
   'AlertRuleOverdue.threshold': 'The time since the due date.',
   threshold: 'The use at which an alert is made: a number, an amount, or a percentage of what is granted.',
-  trigger_type: 'STATIC: a fixed threshold. DYNAMIC: a share of what is granted.',
+  'AlertRule.trigger_type': TRIGGER,
+  'AlertRuleCreate.trigger_type': `${TRIGGER} Default: as the threshold says.`,
+  'AlertRuleUpdate.trigger_type': TRIGGER,
   alert_data: 'What the alert is about.',
   'AlertData.entitlement': 'The use that made the alert.',
   'AlertData.invoice': 'The invoice that made the alert.',
@@ -31,6 +35,8 @@ export const ACCESS: Readonly<Record<string, string>> = {
   'ApiKeyCreate.type':
     'STANDARD: acts for itself. PROXY: acts for the user named in X-ORIGINAL-USER. Default STANDARD.',
   'ApiKey.status': 'ACTIVE or INACTIVE. A revoked key never works again.',
+  last_used_at: 'When it was last used. Null: never.',
+  revoked_at: 'When it was revoked. Null: it was not.',
   role_type: 'ADMINISTRATOR: everything. READ_ONLY: reads. Default READ_ONLY.',
   active: 'Whether it works. A key that is switched off never works again; a user can be switched on again.',
   include_inactive: 'Whether revoked keys are searched as well. Default false.',
@@ -52,7 +58,7 @@ export const ACCESS: Readonly<Record<string, string>> = {
   // Audit
   action: 'What was done to the target, such as CREATED, UPDATED or DELETED.',
   changed_fields: 'The names of the fields that changed.',
-  message: 'The change in a sentence.',
+  'AuditRecord.message': 'The change in a sentence.',
   target_id: 'Id of what was changed.',
   target_resource_type: 'Object type of what was changed.',
   target_platform_id: 'Id of the platform of what was changed.',

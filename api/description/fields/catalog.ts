@@ -8,6 +8,7 @@ const ONE_CUSTOMER =
   'Id of the only customer it is for. What is in it, and the plan that prices it, is for the same customer. It never changes.'
 const ONE_SELLER =
   'Id of the only billing entity that sells the product: subscriptions and invoices of others are refused it. Null (the default): all sell it.'
+const PRICED = 'Ids of the products that are priced.'
 
 export const CATALOG: Readonly<Record<string, string>> = {
   tax_category: TAX,
@@ -102,7 +103,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'PricingPlanVersionUpsert.version':
     'The number of a DRAFT, or the next one. Left out: the newest DRAFT, else the next number.',
   pricing_categories: 'The prices of the version, grouped by product category.',
-  credit_types: 'The credit types that its prices are in, sell, or grant, by reference.',
+  'PricingPlanVersion.credit_types': 'The credit types that its prices are in, sell, or grant, by reference.',
+  'PricingItem.product_items': 'The product items that are priced, when they are expanded.',
   product_category_id: 'Id of a product category. Null: products without one.',
   pricing_currency_settings:
     'The currencies that the version is sold in. Left out: those that its prices name. Each pricing must have a price in each of them ' +
@@ -239,12 +241,14 @@ export const CATALOG: Readonly<Record<string, string>> = {
   billing_period: 'How often it is billed. Null: every billing period of the subscription.',
   pricing_period: 'The span that prices and tiers apply to. Null: the billing period.',
   'PricingItemConfig.conditions': 'Which usage the price is for. Null: usage that no other price of the item takes.',
-  product_ids: 'Ids of the products that are priced.',
+  'Pricing.product_ids': PRICED,
+  'PricingCreate.product_ids': PRICED,
+  'PricingUpdate.product_ids': PRICED,
   product_id: 'Id of a product.',
   pricing_item_id: 'Id of the item of the pricing.',
   pricing_item_config_id: 'Id of the price.',
   pricing_id: 'Id of the pricing.',
-  pricings: 'The pricings of the category.',
+  'PricingCategory.pricings': 'The pricings of the category.',
   // Prices that are tried and drawn
   value_type: 'Of a price that is sent: whether numbers or money are metered. Default NUMBER.',
   pricing_item_config: 'A price to try, as `configs` of a pricing takes it.',
@@ -265,6 +269,13 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'CalculatedBand.meter_value': 'The part of the quantity that the band prices.',
   'Calculation.meter_value': 'The quantity.',
   'PriceQuantity.number': 'A quantity of metered numbers; of a FLEXIBLE price the amount that is chosen.',
+  'PricingPlanVersionSimulation.max_revenue_change':
+    'How many percent the total of any currency may rise or fall. Null: any change.',
+  'PricingPlanVersionSimulation.max_customer_increase': 'How many percent more any customer may pay. Null: any rise.',
+  'SimulatedCustomer.amount': 'What was billed.',
+  'SimulatedInvoice.amount': 'What was billed.',
+  'SimulatedLine.amount': 'What was billed.',
+  'SimulationTotal.amount': 'What was billed.',
   'PriceQuantity.amount': 'A sum of metered money.',
   'PriceQuantity.count': 'How many events the money is of.',
   'VersionQuantity.number': 'A quantity of metered numbers, in each pricing period.',

@@ -24,6 +24,7 @@ export const COMMON: Readonly<Record<string, string>> = {
   'BillingPeriod.': 'A span of calendar time, such as one month.',
   'BillingPeriod.type': 'The unit of the span.',
   'BillingPeriod.value': 'How many units, from 1 to 1,000; of years at most 100.',
+  finished_at: 'When it ended. Null: it has not ended.',
   // Addresses
   'Address.': 'A postal address.',
   line1: 'First line of the address.',

@@ -22,20 +22,23 @@ const CUSTOMERS = 'The customers who may redeem it. Without any, all of them.'
 const each = (names: readonly string[], text: string) => Object.fromEntries(names.map(name => [name, text]))
 const forms = (shape: string, member: string, text: string) =>
   each([`${shape}.${member}`, `${shape}Create.${member}`, `${shape}Update.${member}`], text)
+/** Of what never changes. */
+const twoForms = (shape: string, member: string, text: string) =>
+  each([`${shape}.${member}`, `${shape}Create.${member}`], text)
 
 export const COUPONS: Readonly<Record<string, string>> = {
   ...forms('Coupon', 'status', PAUSABLE),
-  ...forms('PromotionCode', 'status', PAUSABLE),
+  ...twoForms('PromotionCode', 'status', PAUSABLE),
   ...forms('Coupon', 'discount', 'What it takes off. It never changes once the coupon is live.'),
   ...forms('Coupon', 'duration', `${DURATION} It never changes once the coupon is live.`),
   ...forms('Coupon', 'limited_to', `${LIMITED} It never changes once the coupon is live.`),
   ...forms('Coupon', 'start_at', START),
-  ...forms('PromotionCode', 'start_at', START),
+  ...twoForms('PromotionCode', 'start_at', START),
   ...forms('Coupon', 'end_at', `${END} Subscriptions that have redeemed it keep it.`),
-  ...forms('PromotionCode', 'end_at', `${END} Subscriptions that have redeemed it keep it.`),
-  ...forms('PromotionCode', 'limited_to', CUSTOMERS),
-  ...forms('PromotionCode', 'code', CODE),
-  ...forms('PromotionCode', 'code_format', FORMAT),
+  ...twoForms('PromotionCode', 'end_at', `${END} Subscriptions that have redeemed it keep it.`),
+  ...twoForms('PromotionCode', 'limited_to', CUSTOMERS),
+  ...twoForms('PromotionCode', 'code', CODE),
+  ...twoForms('PromotionCode', 'code_format', FORMAT),
   maximum_redemptions: MAXIMUM,
   number_of_redemptions: 'How often it was redeemed. A subscription that has it counts once.',
   coupon_id: 'Id of a coupon.',

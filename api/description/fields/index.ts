@@ -1,6 +1,7 @@
 // Every text about a field: by its name, by `Component.name` where a name means several things, and by `Component.` for the whole.
 import { ACCESS } from './access.ts'
 import { CATALOG } from './catalog.ts'
+import { CLAUSES } from './clauses.ts'
 import { COMMON } from './common.ts'
 import { COUPONS } from './coupons.ts'
 import { EXPLANATIONS } from './explanations.ts'
@@ -13,18 +14,29 @@ import { USAGE } from './usage.ts'
 import { WALLETS } from './wallets.ts'
 import { WEBHOOKS } from './webhooks.ts'
 
-export const FIELD_TEXTS: Readonly<Record<string, string>> = {
-  ...ACCESS,
-  ...EXPLANATIONS,
-  ...INVOICES,
-  ...INVOICE_LINES,
-  ...INVOICE_ACTIONS,
-  ...CATALOG,
-  ...SUBSCRIPTIONS,
-  ...USAGE,
-  ...PARTIES,
-  ...WALLETS,
-  ...COUPONS,
-  ...WEBHOOKS,
-  ...COMMON,
+/** The texts of all groups. Throws when two groups have a text for one field: one of them would be lost. */
+function together(groups: readonly Readonly<Record<string, string>>[]): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {}
+  for (const [field, text] of groups.flatMap(group => Object.entries(group))) {
+    if (texts[field] !== undefined) throw new Error(`two texts for the field ${field}: give each its component`)
+    texts[field] = text
+  }
+  return texts
 }
+
+export const FIELD_TEXTS = together([
+  ACCESS,
+  EXPLANATIONS,
+  INVOICES,
+  INVOICE_LINES,
+  INVOICE_ACTIONS,
+  CATALOG,
+  SUBSCRIPTIONS,
+  USAGE,
+  PARTIES,
+  WALLETS,
+  COUPONS,
+  CLAUSES,
+  WEBHOOKS,
+  COMMON,
+])

@@ -29,6 +29,10 @@ export const INVOICE_ACTIONS: Readonly<Record<string, string>> = {
   link_type: 'What the other is to this one: its ORIGINAL, a CREDIT of it, or a COPY.',
   'InvoiceLinkedInvoice.note': 'The note of a credit.',
   'InvoiceLinkedInvoice.amount': 'Its total with tax.',
+  'Payment.amount': 'What was paid.',
+  'PaymentCreate.amount': 'What was paid.',
+  'Payment.timestamp': 'When it was paid.',
+  'PaymentCreate.timestamp': 'When it was paid. Default: now.',
   'Payment.result':
     'AUTHORIZED counts, nothing else does. CANCELLED was reversed, REFUNDED was paid back in full; PENDING, REFUSED and ERROR paid nothing.',
   'FirstPaymentCreate.amount': 'What was paid, in the currency of the subscription.',
@@ -133,10 +137,13 @@ export const INVOICE_ACTIONS: Readonly<Record<string, string>> = {
   invoice_infos: 'The coming invoices by schedule.',
   'InvoicePreviewsInvoiceInfo.invoices': 'The coming invoices of the schedule.',
   invoices_per_schedule: 'How many invoices to compute for each schedule, from 1 to 12. Default 1.',
+  'InvoicePreviewScheduleCustomization.promotion_codes':
+    'Promotion codes, as the customer typed them. The preview shows what they take off; none is redeemed.',
   types: 'What to read again. FULL: everything.',
   'Reprocess.customer': 'Which customers’ invoices are computed again.',
   'ReprocessCreate.customer': 'Which customers’ invoices are computed again.',
   'Reprocess.invoice': 'Which invoices are computed again.',
   'ReprocessCreate.invoice': 'Which invoices are computed again.',
+  scheduled_at: 'When the run starts.',
   not_matched: 'Which unmatched events are tried again.',
 }

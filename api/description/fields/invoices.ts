@@ -38,7 +38,10 @@ export const INVOICES: Readonly<Record<string, string>> = {
     'Everything accepted before this time is counted. While the invoice is OPEN or DRAFT, usage that comes in later is on it within a minute, and moves the time. Null where nothing is metered, and on a preview.',
   to_be_reprocessed: 'Whether the invoice waits to be computed again.',
   to_be_reprocessed_at: 'Since when the invoice waits to be computed again.',
-  billing_currency: 'The currency of the invoice.',
+  billing_currency: 'The currency of its invoices.',
+  'Invoice.billing_currency': 'The currency of the invoice.',
+  'PlatformDefaultPricingPlanSubscriptionSettings.billing_currency':
+    'The currency of the invoices of new subscriptions.',
   on_hold: 'Whether the invoice is kept from becoming FINAL by itself.',
   refundable_amount: 'What has been paid beyond what is owed after credits, and can be paid back.',
   'Invoice.credit_types': 'The credit types of its lines, by reference. Left out where there are none, and in lists.',
@@ -102,5 +105,4 @@ export const INVOICES: Readonly<Record<string, string>> = {
   validation_result: 'What should be looked at before the invoice is FINAL.',
   'InvoiceValidationResult.status': 'ERROR keeps the invoice from becoming FINAL. WARNING does not.',
   'InvoiceValidationResult.details': 'What was found, for people.',
-  'Invoice.processing_type': 'How the invoice is computed.',
 }

@@ -3,6 +3,8 @@
 const ROLES =
   'DEFAULT: the customer is billed. PROCESSING_ONLY: its usage is billed to its parents alone. NON_PROCESSING: it pays, also for the usage of its children, and events of its own are never billed. SELF_BILLING: a supplier, whose subscriptions are of the variant SELF_BILLING. SELLER: subscriptions of the variant SELLER are billed for it.'
 
+const TRIED_IN = 'The currency of a price that is tried (`POST /v1/prices/calculate`) without a currency.'
+
 export const PARTIES: Readonly<Record<string, string>> = {
   'Customer.type': 'ORGANIZATION or INDIVIDUAL. It decides which of the two objects below is taken.',
   'CustomerCreate.type': 'ORGANIZATION or INDIVIDUAL. It decides which of the two objects below is taken.',
@@ -121,8 +123,10 @@ export const PARTIES: Readonly<Record<string, string>> = {
   colors: 'The colours of documents.',
   primary: 'The colour of titles and rules.',
   logo: 'The picture at the top of documents, in place of the name of the billing entity.',
-  file_name: 'The name of the file, for people.',
-  content_type: 'The kind of the file: image/png (8 bits a channel, not interlaced) or image/jpeg.',
+  'PlatformLogo.file_name': 'The name of the file, for people.',
+  'PlatformLogo.content_type': 'The kind of the file: image/png (8 bits a channel, not interlaced) or image/jpeg.',
+  'Platform.default_pricing_currency': TRIED_IN,
+  'PlatformUpdate.default_pricing_currency': TRIED_IN,
   default_product_tax_category: 'The tax category of products that name none. Default STANDARD.',
   invoice_settings: 'How invoices are numbered, dated and made final.',
   invoice_number_configuration: 'How invoice numbers are made.',
@@ -152,7 +156,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'PlatformConfiguration.type': 'The unit of the period.',
   'PlatformConfiguration.value': 'How many units, from 0.',
   send_by_email: 'Whether invoices are sent by e-mail when they become FINAL.',
-  trigger_type: 'AUTOMATIC: by itself. MANUAL: on request only. Default MANUAL.',
+  'PlatformSendByEmail.trigger_type': 'AUTOMATIC: by itself. MANUAL: on request only. Default MANUAL.',
   footnote: 'A text printed at the foot of invoices.',
   add_zero_meter_value_invoice_lines: 'Whether usage prices without usage have a line of zero. Default false.',
   ingest_settings: 'How many events are accepted. Null: the defaults of the installation.',
@@ -176,7 +180,7 @@ export const PARTIES: Readonly<Record<string, string>> = {
   'PlatformExchangeRateSettings.url':
     'The address of the rates of a day as JSON: `{"base": "EUR", "date": "2026-03-31", "rates": {"USD": 1.0832}}`. Null: none are fetched.',
   'PlatformExchangeRateSettings.source': 'What fetched rates name as their source. Default: the host of the address.',
-  overwrite:
+  'PlatformExchangeRateSettings.overwrite':
     'Whether a fetched rate corrects one that is stored for the same currencies and time. Default false: what is stored stays.',
   exchange_rate_status: 'What the last fetch of rates found. Null: there was none.',
   'ExchangeRateStatus.attempted_at': 'When the rates were last fetched, or a fetch failed.',
@@ -190,7 +194,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   reprocess: 'What waits to be computed again.',
   in_progress: 'Whether a run is being carried out.',
   'PlatformUpToDate.billing': 'The subscriptions that are due to be billed.',
-  'PlatformUpToDate.oldest_due_at': 'Since when the one that waits longest has been due. Null: none is due.',
+  'PlatformUpToDate.timestamp': 'The time of the answer.',
+  'PlatformUpToDateBilling.oldest_due_at': 'Since when the one that waits longest has been due. Null: none is due.',
   'Currency.code': 'The code of ISO 4217.',
   'Currency.currencyCode': 'The same as `code`.',
   'Currency.numeric': 'The number of ISO 4217.',

@@ -25,6 +25,9 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   template: 'Only of a TEMPLATE: what `init` does with it.',
   apply_billing_entity_selector:
     'Whether `init` chooses the billing entity by the country of the customer and the currency, where the call names none. Default false.',
+  activated_at: 'When it became ACTIVE. Null: it has not been.',
+  billing_entity_reference: 'Reference of the billing entity.',
+  'PricingPlanSchedulePricingPlanVersionSelector.pricing_plan_reference': 'Reference of the plan.',
   pending_review_pricing_plan_schedule_ids:
     'Ids of the schedules that are pending review, in the order of time. Nothing sets an approval status yet, so it is empty.',
   approval_status:
@@ -87,7 +90,6 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionInitCreate.variant': VARIANT,
   'PricingPlanSubscriptionInitCreatePricingPlanSubscription.variant': VARIANT,
   pricing_plan_schedule_infos: 'The schedules of the subscription, in order.',
-  discount: 'What is deducted from the invoices of the schedule, by what it is limited to.',
   override_pricings:
     'Prices of the schedule instead of those of its plan version. A change names what it changes: overrides that it does not name stay.',
   original_pricing_id: 'Id of the pricing of the plan version.',
@@ -132,22 +134,8 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   set_start_at_to_now: 'Start when the request is handled, instead of giving `start_at`.',
   units: 'How many units prices of ONE_OFF items charge, instead of their `default_units`.',
   'ScheduleUnits.number': 'How many units.',
-  markup: 'What is put on top of prices of the schedule.',
-  'Markup.pricing_item_configs': 'Markups on prices: a percentage, or an amount once a period.',
-  commitment: 'Minimums of the schedule: what is missing is charged on a line of type COMMITMENT.',
-  'Commitment.pricing_item_configs': 'Minimums of prices: of money, or of what is metered.',
-  'Commitment.pricing_items': 'Minimums of pricing items.',
-  'Commitment.totals': 'Minimums of the whole invoice, after every discount.',
-  'CommitmentOnConfigs.meter_value_calculation':
-    'A minimum of what is metered, of one price: the units that are missing cost what they would after those that were used.',
-  'Discount.pricing_item_configs': 'Discounts on prices.',
-  'Discount.pricing_items': 'Discounts on pricing items.',
-  'Discount.product_categories': 'Discounts on product categories.',
-  'Discount.totals':
-    'Discounts on the total of the schedule on an invoice; an amount is deducted once for each invoice.',
-  condition: 'The discount applies when the amount it would apply to compares like this.',
   pricing_plan_id: 'Id of a pricing plan.',
-  pricing_plan_version_id: 'Id of the plan version that applies.',
+  pricing_plan_version_id: 'Id of a pricing plan version.',
   pricing_plan_version_selector:
     'Chooses the plan version by the plan and its number. `init` chooses the LATEST of a template again.',
   'PricingPlanSubscriptionCancel.type':

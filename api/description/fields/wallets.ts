@@ -2,6 +2,7 @@
 
 const PAUSABLE =
   'DRAFT until it is activated. INACTIVE is a pause, from which it can be activated again. ARCHIVED is final.'
+const CREDIT = 'With CREDIT: what is granted.'
 const DEFAULT_CURRENCY = 'The currency of its wallets. Without one they take no grants.'
 
 const TOP_UP_STATUS = 'A DRAFT does nothing until it is activated. INACTIVE ends it; it is never deleted.'
@@ -42,7 +43,9 @@ export const WALLETS: Readonly<Record<string, string>> = {
   wallet_id: 'Id of the wallet.',
   'WalletType.type': 'CREDIT: credits, or money that pays before tax. BALANCE: money that pays after tax.',
   'WalletTypeCreate.type': 'CREDIT: credits, or money that pays before tax. BALANCE: money that pays after tax.',
-  credit: 'With CREDIT: what is granted.',
+  'WalletType.credit': CREDIT,
+  'WalletTypeCreate.credit': CREDIT,
+  'WalletTypeUpdate.credit': CREDIT,
   'WalletType.balance': 'With BALANCE: the currency.',
   'WalletTypeCreate.balance': 'With BALANCE: the currency.',
   'WalletTypeUpdate.balance': 'With BALANCE: the currency.',
@@ -104,6 +107,10 @@ export const WALLETS: Readonly<Record<string, string>> = {
     'Whose use it is: what was granted for its seat may then be spent too. Without it, nothing that was granted for a seat is reserved.',
   lease: 'How long it is held at most: 1 to 3,600 seconds, minutes or hours.',
   lease_until: 'When it is released unless it is committed or released before.',
+  'WalletReservation.amount': 'How much is reserved, for wallets of money.',
+  'WalletsReservationsRequest.amount': 'How much to reserve, for wallets of money.',
+  'WalletsReservationsCommitRequest.amount': 'How much to spend, for wallets of money.',
+  'WalletBalanceValue.amount': 'For wallets of money.',
   'WalletReservationLease.type': 'The unit of the span.',
   'WalletReservationLease.value': 'How many units.',
   debit_account: 'The account of the grant that the quantity left.',

@@ -11,5 +11,9 @@ export const WEBHOOKS: Readonly<Record<string, string>> = {
   api_key: API_KEY,
   signing_protocol: 'v1 while deliveries are signed: HMAC-SHA256, as the page on webhooks describes.',
   previous_signing_protocol: 'v1 while the previous secret also signs.',
+  'PenaltyBoxData.retry_at': 'When the next attempt is made.',
+  secret_rolled_at: 'When the secret was last made or rolled. Null: there is none.',
+  previous_secret_valid_until: 'Until when the previous secret also signs.',
+  last_attempt_at: 'When it was last sent. Null: it was not sent yet.',
   penalty_box_data: 'There while deliveries fail: how often, why, and when the next attempt is.',
 }

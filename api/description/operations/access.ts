@@ -12,7 +12,7 @@ export const ACCESS_OPERATIONS: Readonly<Record<string, string>> = {
   api_keys_search: 'Every field that is sent must match. The answer is the newest key that does.',
   api_keys_decrypt_read: 'Always refused: a key is stored as a hash, and its text cannot be shown again.',
   audit_records_list: 'Records are written within seconds of the change. Filter by who, by what, and by when.',
-  audit_records_get: 'Holds the fields that changed, with their values before and after.',
+  audit_records_get: 'Names the fields that changed. Their values are in no audit record.',
   users_list: 'Invited users who have not accepted yet are listed with their status.',
   users_create: 'The person gets an e-mail with a link to choose a password. The same as `users_invite`.',
   users_search_read: 'At most 100 users, ordered by address.',

@@ -77,7 +77,9 @@ export const INVOICES_OPERATIONS: Readonly<Record<string, string>> = {
   invoices_download_url_read:
     'The link shows this invoice alone, as it is when the link is opened. Anyone who has the link can open it until `expire_at`. `format` is PDF ' +
     'unless you send HTML, a page for browsers, or UBL or FACTUR_X, the e-invoices of a FINAL invoice.',
-  invoices_refresh: 'A FINAL invoice is refused. `types` says what to read again; `FULL` reads everything.',
+  invoices_refresh:
+    '`types` says what to read again; `FULL` reads everything. A FINAL invoice keeps what it says: only custom fields, payment acceptors ' +
+    'and a split of its taxes can be read again, and any other type is refused.',
   invoices_preview:
     'Computes the invoices of a subscription up to a date, from usage that is counted so far and the prices as they are. Use it to ' +
     'check prices before you activate them, and to show a customer what a period costs so far. Of a subscription that combines, `invoice` has ' +

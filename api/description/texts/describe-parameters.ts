@@ -1,5 +1,6 @@
 // A sentence for every parameter of path and query.
 import { isObject, type JsonObject, mapObjects, textIn } from '../json.ts'
+import { FORMS } from './forms.ts'
 
 const TEXTS: Readonly<Record<string, string>> = {
   id: 'The id of the resource, or its `reference` where it has one.',
@@ -28,8 +29,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   active: 'Only those that are active, or only those that are not.',
   coupon_id: 'Only those of the coupon with this id.',
   code: 'Only the one with this code; case does not count.',
-  created_at: 'Only those created within a range `[from,to]` of times; either may be left out.',
-  updated_at: 'Only those changed within a range `[from,to]` of times; either may be left out.',
+  created_at: 'Only those created within this range.',
+  updated_at: 'Only those last changed within this range.',
+  start_at: 'Only those that start within this range.',
+  invoice_date: 'Only those with a date within this range.',
   billing_entity_id: 'Only those of the billing entity with this id.',
   pricing_plan_subscription_group_id: 'Only subscriptions of this group.',
   owner_customer_id: 'Only groups of this owner.',
@@ -70,9 +73,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function describeParameters(paths: JsonObject): JsonObject {
   const described = mapObjects(paths, object => {
     const name = textIn(object, 'name')
-    if (name === null || !isObject(object.schema) || object.description !== undefined) return object
+    if (name === null || !isObject(object.schema)) return object
     const text = TEXTS[name]
-    return text === undefined ? object : { ...object, description: text }
+    const own = textIn(object, 'description')
+    if (text === undefined || (own !== null && !FORMS.has(own))) return object
+    // A text about the form alone says how it is written; what it is comes first.
+    return { ...object, description: own === null ? text : `${text} ${own}` }
   })
   return isObject(described) ? described : paths
 }

@@ -1,7 +1,12 @@
 // What the operations that every resource shares do, by the verb their id ends with.
 import type { Resource } from '../../resource/define-resource.ts'
 
-type Words = { readonly resource: Resource; readonly noun: string }
+type Words = {
+  readonly resource: Resource
+  readonly noun: string
+  /** Whether it takes `field_actions`. */
+  readonly takesActions: boolean
+}
 
 const byIdOrReference = ({ resource }: Words): string => {
   if (resource.byCode) return 'It is found by its id or its `code`, whose case does not count.'
@@ -37,7 +42,7 @@ const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
     `\`filter_fields\` match one of several values${resource.customFields ? ', also of custom fields' : ''}.`,
   get: words => `${byIdOrReference(words)}${expandable(words)}`,
   update: words =>
-    `${byIdOrReference(words)} Objects are merged member by member, and lists are replaced unless \`field_actions\` say otherwise. A request that changes nothing succeeds.`,
+    `${byIdOrReference(words)} Objects are merged member by member, and lists are replaced${words.takesActions ? ' unless `field_actions` say otherwise' : ''}. A request that changes nothing succeeds.`,
   delete: ({ resource }) =>
     resource.statuses
       ? 'Only while it is DRAFT: archive it instead once it has been active. The answer shows what was deleted.'
@@ -49,7 +54,8 @@ const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
 }
 
 /** The description of one of the shared operations; null for any other. */
-export function standardText(resource: Resource, noun: string, operationId: string): string | null {
+export function standardText(words: Words, operationId: string): string | null {
+  const { resource } = words
   const verb = operationId.slice(resource.path.replaceAll('-', '_').length + 1)
-  return TEXTS[verb]?.({ resource, noun }) ?? null
+  return TEXTS[verb]?.(words) ?? null
 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
   server.get('/cheap', { config: { permission: 'public' } }, () => ({ cheap: true }))
   actionRoute(
     server,
-    { database: api.database, keys, powers: api.powers },
+    { database: api.database, keys, permissionCache: api.permissionCache },
     {
       method: 'POST',
       url: '/large',

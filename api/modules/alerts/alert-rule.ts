@@ -25,7 +25,7 @@ export const alertRuleResource: Resource<AlertRule> = defineResource<AlertRule>(
       Type.Array(IdText('customer'), {
         maxItems: CUSTOMERS_MAX,
         uniqueItems: true,
-        description: 'Whom it looks at; everybody when it is empty.',
+        description: 'Ids of the customers that it watches. Empty: all.',
       }),
     ),
     // What an alert of the rule is goes by it.

@@ -114,7 +114,6 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     type: { kind: 'equals', column: 'type', schema: SubscriptionTypes },
     variant: { kind: 'equals', column: 'variant', schema: SubscriptionVariant },
     pricing_plan_subscription_group_id: { kind: 'equals', column: 'pricing_plan_subscription_group_id' },
-    created_at: { kind: 'range', column: 'created_at' },
     start_at: { kind: 'range', column: 'start_at' },
   },
   orderBy: ['reference', 'name', 'activated_at', 'start_at'],

@@ -19,17 +19,24 @@ import { advanceClock } from './advance-clock.ts'
 
 const CustomerIds = Type.Array(IdText('customer'), { maxItems: 100 })
 const CreateBody = Shape(
-  { name: Optional(Nullable(Name)), frozen_time: Timestamp, customer_ids: Optional(CustomerIds) },
+  {
+    name: Optional(Nullable(Name)),
+    frozen_time: { ...Timestamp, description: 'The time that the clock starts at.' },
+    customer_ids: Optional(CustomerIds),
+  },
   { title: 'NewTestClock' },
 )
 const AttachBody = Shape({ customer_ids: CustomerIds }, { title: 'TestClockAttach' })
-const AdvanceBody = Shape({ frozen_time: Timestamp }, { title: 'TestClockAdvance' })
+const AdvanceBody = Shape(
+  { frozen_time: { ...Timestamp, description: 'The time to advance to.' } },
+  { title: 'TestClockAdvance' },
+)
 
 const members = {
   object_type: OneOf('TEST_CLOCK'),
   id: Type.String(),
   name: Nullable(Type.String()),
-  frozen_time: Timestamp,
+  frozen_time: { ...Timestamp, description: 'The time of the clock.' },
   status: OneOf('READY', 'ADVANCING'),
   customer_ids: Type.Array(Type.String(), { description: 'The customers that live in its time.' }),
   created_at: Timestamp,
@@ -44,7 +51,11 @@ const AdvanceAnswer = Type.Object(
     }),
     failures: Type.Array(
       Type.Object(
-        { pricing_plan_subscription_id: Type.String(), at: Timestamp, message: Type.String() },
+        {
+          pricing_plan_subscription_id: Type.String(),
+          at: { ...Timestamp, description: 'The time of the clock at which it was to be billed.' },
+          message: Type.String({ description: 'Why it could not be billed.' }),
+        },
         { title: 'TestClockFailure' },
       ),
       { description: 'The subscriptions that could not be billed, each with its last fault.' },

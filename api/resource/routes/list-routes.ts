@@ -29,6 +29,7 @@ import { viewsOf } from '../views.ts'
 export const ExpandQuery = { 'expand[]': Repeatable(Type.String({ maxLength: 64 })) }
 
 const TIMES = ['created_at', 'updated_at']
+const BY_TIME: ListSpec['filters'] = Object.fromEntries(TIMES.map(column => [column, { kind: 'range', column }]))
 
 /** What the lists of a resource can do. */
 const specOf = (resource: Resource): ListSpec => ({
@@ -41,6 +42,7 @@ const specOf = (resource: Resource): ListSpec => ({
         }
       : {}),
     ...resource.filters,
+    ...BY_TIME,
   },
   orderBy: [...TIMES, ...(resource.orderBy ?? [])],
   searchable: [...new Set([...(resource.searchable ?? []), ...(resource.statuses ? ['status'] : [])])],

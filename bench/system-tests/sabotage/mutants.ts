@@ -108,9 +108,7 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
     caughtBy: { file: BEARER, tests: 'a token of scope read' },
   },
   'nobody looks at what the user may do now': {
-    edits: [
-      { file: AUTHENTICATE, from: 'if (!power.allows(permission)) throw', to: 'if (permission.length === 0) throw' },
-    ],
+    edits: [{ file: AUTHENTICATE, from: 'if (!permissions.allows(permission))', to: 'if (permission.length === 0)' }],
     caughtBy: { file: BEARER, tests: 'a role bounds the token' },
   },
   'a token manages who has access': {

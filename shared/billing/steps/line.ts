@@ -23,7 +23,10 @@ export type Scope = {
 /** The time a line pays for, and the whole period that contains it. */
 export type LinePeriod = { readonly service: Interval; readonly full: Interval }
 
-/** What changes of a line are explained by. A new step is a file, its line in `apply-clauses.ts`, and its name here. */
+/**
+ * What changes of a line are explained by. A new step is a file, its line in `apply-clauses.ts`, and its name here. Steps apply clauses:
+ * an invoice that has none, nor wallets, skips them all (`withClauses` of the pricing).
+ */
 export const STEP_NAMES = [
   'MARKUP',
   'DISCOUNT',

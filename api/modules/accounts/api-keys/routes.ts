@@ -63,7 +63,7 @@ export function apiKeyRoutes(app: FastifyInstance, deps: RouteDeps, declared: De
   readRoute(app, deps, {
     tag,
     permission: 'API_KEY.VIEW',
-    summary: 'Always refused: a key is shown once, when it is created.',
+    summary: 'Read the text of an API key: always refused, since a key is shown once, when it is created.',
     method: 'GET',
     url: `${PATH}/:id/decrypt`,
     params: IdParams,

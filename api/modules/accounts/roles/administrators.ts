@@ -1,6 +1,6 @@
 // Who may do everything in a tenant. At least one must remain: no one could give the right back otherwise.
 import { sql } from 'drizzle-orm'
-import { powerOf, type Role } from '../../../../shared/access/roles.ts'
+import { permissionsOf, type Role } from '../../../../shared/access/roles.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { DeclaredPermissions } from '../../../http/permissions.ts'
@@ -30,8 +30,8 @@ const countAdministrators = (
   declared: DeclaredPermissions,
 ): number =>
   members.filter(member => {
-    const power = powerOf(member.role_ids, roles)
-    return [...declared].every(permission => power.allows(permission))
+    const permissions = permissionsOf(member.role_ids, roles)
+    return [...declared].every(permission => permissions.allows(permission))
   }).length
 
 /** Whether some user administers this tenant; it stays so until the caller's unit of work is over. */

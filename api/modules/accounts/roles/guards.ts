@@ -5,7 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { afterSave, beforeDelete, beforeSave, type Installation, namedBy } from '../../../resource/rules.ts'
 import { checkAdministratorLeft } from './administrators.ts'
 import { checkRoleIds, loadRoles, lockAccounts, toRole } from './load-roles.ts'
-import { requirePowerOver } from './require-power.ts'
+import { requirePermissionsOver } from './require-permissions.ts'
 import { roleResource } from './role.ts'
 import { checkChildren, checkPermissions } from './role-rules.ts'
 import { type RoleRow, roles } from './table.ts'
@@ -26,8 +26,8 @@ async function checkRole(uow: Uow, row: RoleRow, previous: RoleRow | null, here:
   const saved = asSaved(row)
   const others = stored.filter(role => role.id !== saved.id)
   checkChildren(saved, others)
-  await requirePowerOver(uow, here.permissions, [saved.id], [...others, saved])
-  if (previous) await requirePowerOver(uow, here.permissions, [previous.id], stored)
+  await requirePermissionsOver(uow, here.permissions, [saved.id], [...others, saved])
+  if (previous) await requirePermissionsOver(uow, here.permissions, [previous.id], stored)
 }
 
 export const ROLE_GUARDS = [

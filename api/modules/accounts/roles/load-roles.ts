@@ -10,7 +10,7 @@ import { type RoleRow, roles } from './table.ts'
 export const loadRoles = (uow: ReadUow): Promise<RoleRow[]> =>
   uow.tx.select().from(roles).where(inThisTenant(uow, roles)).orderBy(asc(roles.name), asc(roles.id))
 
-/** As the power of a set of roles is computed from them. */
+/** As the permissions of a set of roles are computed from them. */
 export const toRole = (row: RoleRow): Role => ({
   id: row.id,
   permissions: row.permissions,

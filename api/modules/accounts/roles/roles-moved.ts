@@ -2,7 +2,7 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import type { DeclaredPermissions } from '../../../http/permissions.ts'
 import { checkRoleIds, loadRoles, toRole } from './load-roles.ts'
-import { requirePowerOver } from './require-power.ts'
+import { requirePermissionsOver } from './require-permissions.ts'
 
 /** The rules that need every declared permission. */
 export type AccountRules = { readonly declared: DeclaredPermissions }
@@ -15,5 +15,5 @@ export async function checkRolesMoved(
 ): Promise<void> {
   const stored = (await loadRoles(uow)).map(toRole)
   checkRoleIds(moved.given, stored, moved.field)
-  await requirePowerOver(uow, declared, [...moved.given, ...(moved.taken ?? [])], stored)
+  await requirePermissionsOver(uow, declared, [...moved.given, ...(moved.taken ?? [])], stored)
 }

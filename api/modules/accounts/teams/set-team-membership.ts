@@ -8,7 +8,7 @@ import { formatInstant, parseInstant } from '../../../../shared/time.ts'
 import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { loadRoles, toRole } from '../roles/load-roles.ts'
-import { requirePowerOver } from '../roles/require-power.ts'
+import { requirePermissionsOver } from '../roles/require-permissions.ts'
 import type { AccountRules } from '../roles/roles-moved.ts'
 import { type Team, teamMembers, teams } from './table.ts'
 
@@ -47,7 +47,7 @@ export async function setTeamMembership(
 ): Promise<void> {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
   const team = await getTeam(uow, idOf('team', entry.team_id), at('team_id'))
-  await requirePowerOver(uow, declared, team.role_ids, (await loadRoles(uow)).map(toRole))
+  await requirePermissionsOver(uow, declared, team.role_ids, (await loadRoles(uow)).map(toRole))
   const canonical = (text: string | null | undefined): string | null => {
     const instant = text ? parseInstant(text) : null
     return instant === null ? null : formatInstant(instant)

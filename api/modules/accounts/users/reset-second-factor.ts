@@ -6,7 +6,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { newId } from '../../../../shared/ids.ts'
 import { emit } from '../../../outbox.ts'
 import { lockAccounts } from '../roles/load-roles.ts'
-import { hasEveryPermission } from '../roles/require-power.ts'
+import { hasEveryPermission } from '../roles/require-permissions.ts'
 import { type AccountRules, checkRolesMoved } from '../roles/roles-moved.ts'
 import { getMember, type UserAnswer, viewUser } from './view-users.ts'
 

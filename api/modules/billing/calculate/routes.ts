@@ -43,14 +43,18 @@ export function calculateRoutes(app: FastifyInstance, deps: RouteDeps): void {
   readRoute(app, deps, {
     tag: 'pricing-plan-versions',
     permission: 'PRICING_PLAN_VERSION.VIEW',
-    summary: 'The prices of a version as straight pieces that a chart can draw: lines, steps, and where a limit holds.',
+    summary:
+      'Read the prices of a version as straight pieces that a chart can draw: lines, steps, and where a limit holds.',
     method: 'GET',
     url: `${VERSIONS}/:id/curve`,
     params: IdParams,
     query: Shape({
-      to: Optional(DecimalText),
-      count: Optional(DecimalText),
-      pricing_item_config_id: Optional(IdText('price')),
+      to: Optional({ ...DecimalText, description: 'The quantity that the curves end at.' }),
+      count: Optional({ ...DecimalText, description: 'How many events metered money is of.' }),
+      pricing_item_config_id: Optional({
+        ...IdText('price'),
+        description: 'Only the curve of the price with this id.',
+      }),
     }),
     response: VersionCurve,
     handle: (uow, { params, query }) => versionCurve(uow, params.id, query),

@@ -2,6 +2,7 @@
 import type { TaxDecided, TaxTreatment } from '../../../../shared/billing/tax/tax.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
+import type { PricingBand } from '../../catalog/pricing-plans/schema.ts'
 import { lineId } from '../../invoices/document/lay-out.ts'
 import type { LineView } from '../../invoices/schema.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
@@ -80,7 +81,8 @@ const priceView = ({ charge }: Rated): LineExplanation['price'] => ({
   pricing_currency: charge.schedule.pricing_currency,
   billing_period: { ...charge.billingPeriod },
   pricing_period: { ...charge.pricingPeriod },
-  bands: (charge.config.bands ?? []).map(band => ({ ...band })),
+  // Prices are stored in the very shape they are sent in.
+  bands: (charge.config.bands ?? []).map(band => ({ ...band }) as PricingBand),
 })
 
 const RULES: Readonly<Record<TaxTreatment, string>> = {

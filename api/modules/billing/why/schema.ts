@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { STEP_NAMES } from '../../../../shared/billing/steps/line.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { Amount, OneOf, Optional, Shape, TaxCategory } from '../../../resource/shapes.ts'
+import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
 
 const Text = Type.String()
 const Money = Amount
@@ -74,7 +75,7 @@ const Price = Type.Object(
     pricing_currency: Text,
     billing_period: Type.Object({ type: Text, value: Type.Integer() }),
     pricing_period: Type.Object({ type: Text, value: Type.Integer() }),
-    bands: Type.Array(Type.Object({}, { additionalProperties: true })),
+    bands: Type.Array(PricingBand),
   },
   { title: 'InvoiceLinePrice' },
 )

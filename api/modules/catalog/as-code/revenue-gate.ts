@@ -10,6 +10,11 @@ import { DecimalText, Nullable, Optional, Shape } from '../../../resource/shapes
 
 export const PERIODS_MAX = 12
 
+export const LIMIT_TEXTS = {
+  max_revenue_change:
+    'How many percent the total of any currency may rise or fall: `"10"` is ten percent. Absent: any change.',
+  max_customer_increase: 'How many percent more any customer may pay: `"10"` is ten percent. Absent: any rise.',
+}
 const Percentage = (description: string) => Optional(Nullable({ ...DecimalText, description }))
 const Limits = {
   periods: Optional(
@@ -21,12 +26,8 @@ const Limits = {
       }),
     ),
   ),
-  max_revenue_change: Percentage(
-    'How many percent the total of any currency may rise or fall: `"10"` is ten percent. Absent: any change.',
-  ),
-  max_customer_increase: Percentage(
-    'How many percent more any customer may pay: `"10"` is ten percent. Absent: any rise.',
-  ),
+  max_revenue_change: Percentage(LIMIT_TEXTS.max_revenue_change),
+  max_customer_increase: Percentage(LIMIT_TEXTS.max_customer_increase),
 }
 
 export const RevenueLimits = Shape(Limits, { title: 'RevenueLimits' })

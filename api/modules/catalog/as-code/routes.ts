@@ -6,16 +6,21 @@ import { actionRoute, type RouteDeps, readRoute } from '../../../http/route.ts'
 import { DecimalText, Optional, Shape } from '../../../resource/shapes.ts'
 import { applyGated } from './apply-gated.ts'
 import { catalogFile, readCatalog } from './read-catalog.ts'
-import { PERIODS_MAX } from './revenue-gate.ts'
+import { LIMIT_TEXTS, PERIODS_MAX } from './revenue-gate.ts'
 import { CatalogApplied, type CatalogDocument, CatalogFile, CatalogPlanned } from './schema.ts'
 import { tryCatalog } from './try-catalog.ts'
 
 const FILE_BYTES_MAX = 8 * 1_048_576
 
 const GateQuery = Shape({
-  periods: Optional(Type.String({ pattern: '^[0-9]{1,2}$', description: `From 1 to ${PERIODS_MAX}.` })),
-  max_revenue_change: Optional(DecimalText),
-  max_customer_increase: Optional(DecimalText),
+  periods: Optional(
+    Type.String({
+      pattern: '^[0-9]{1,2}$',
+      description: `How many closed periods of each subscription are rated, from 1 to ${PERIODS_MAX}.`,
+    }),
+  ),
+  max_revenue_change: Optional({ ...DecimalText, description: LIMIT_TEXTS.max_revenue_change }),
+  max_customer_increase: Optional({ ...DecimalText, description: LIMIT_TEXTS.max_customer_increase }),
 })
 
 /** The file with the limits of the call, which replace its own one by one. Throws INVALID_FIELD. */
@@ -31,7 +36,7 @@ export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
   readRoute(app, deps, {
     tag: 'catalog',
     permission: 'CATALOG.VIEW',
-    summary: 'The whole catalog as one file, with references in the place of ids.',
+    summary: 'Read the whole catalog as one file, with references in the place of ids.',
     method: 'GET',
     url: '/v1/catalog',
     response: CatalogFile,
@@ -40,7 +45,7 @@ export function catalogFileRoutes(app: FastifyInstance, deps: RouteDeps): void {
   actionRoute(app, deps, {
     tag: 'catalog',
     permission: 'CATALOG.VIEW',
-    summary: 'What applying a catalog file would change, and why it would be refused. Nothing is stored.',
+    summary: 'Plan a catalog file: read what applying it would change, and why it would be refused. Nothing is stored.',
     method: 'POST',
     url: '/v1/catalog/plan',
     status: 200,

@@ -126,7 +126,7 @@ const AmendmentView = Type.Object(
   {
     log_position: Type.String({ description: 'Where it stands in the log, which decides their order.' }),
     amended_at: Timestamp,
-    user_id: Nullable(Type.String({ description: 'The key it was asked with.' })),
+    user_id: Nullable(Type.String({ description: 'The user or API key that sent the amendment.' })),
     request_id: Nullable(Type.String()),
     reason: Nullable(Type.String()),
     meter_values: MeasuredValues,

@@ -30,6 +30,8 @@ export const INVOICE_LIST: ListSpec = {
     customer_id: { kind: 'equals', column: 'customer_id', schema: IdFilter },
     'statuses[]': { kind: 'oneOf', column: 'status', schema: InvoiceStatus },
     invoice_date: { kind: 'range', column: 'invoice_date' },
+    created_at: { kind: 'range', column: 'created_at' },
+    updated_at: { kind: 'range', column: 'updated_at' },
     on_hold: { kind: 'boolean', column: 'on_hold' },
     pricing_plan_subscription_id: { kind: 'related', condition: isOfSubscription, schema: IdFilter },
   },

@@ -20,7 +20,7 @@ import {
   type Initialized,
   type InitRequest,
   initSubscription,
-  requirePower,
+  requirePermission,
 } from '../../subscriptions/init/init-subscription.ts'
 import { InitAnswer, InitBody, membersOf } from '../../subscriptions/init/schema.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
@@ -74,9 +74,9 @@ async function firstPaid(
   { first_payment }: Request,
 ): Promise<FirstPaid> {
   if (first_payment === undefined) return { payment: null, invoice: null }
-  requirePower(uow, 'PAYMENT.CREATE', FIRST_PAYMENT)
+  requirePermission(uow, 'PAYMENT.CREATE', FIRST_PAYMENT)
   // It makes an invoice FINAL, on hold or not.
-  if ((first_payment.result ?? 'AUTHORIZED') === 'AUTHORIZED') requirePower(uow, 'INVOICE.UPDATE', FIRST_PAYMENT)
+  if ((first_payment.result ?? 'AUTHORIZED') === 'AUTHORIZED') requirePermission(uow, 'INVOICE.UPDATE', FIRST_PAYMENT)
   return await payFirst(uow, made.subscription, first_payment, failpoint)
 }
 

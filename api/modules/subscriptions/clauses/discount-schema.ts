@@ -15,7 +15,7 @@ const valueFields = {
 }
 const OnIds = Shape(
   {
-    ids: Type.Array(IdText('what the list is of'), { minItems: 1, maxItems: ENTRIES_MAX }),
+    ids: Type.Array(IdText('thing that the list is for'), { minItems: 1, maxItems: ENTRIES_MAX }),
     ...valueFields,
   },
   { title: 'DiscountOnIds' },

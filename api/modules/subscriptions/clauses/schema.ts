@@ -27,7 +27,7 @@ export const MarkupShape = Shape(
 )
 export type Markup = Static<typeof MarkupShape>
 
-const OnIds = Shape({ ids: Ids('what the list is of'), ...when, amount: Amount }, { title: 'CommitmentOnIds' })
+const OnIds = Shape({ ids: Ids('thing that the list is for'), ...when, amount: Amount }, { title: 'CommitmentOnIds' })
 
 /** A number of units, or an amount of metered money. */
 const CommittedUsage = Shape(

@@ -43,7 +43,6 @@ export const subscriptionGroupResource = defineResource<SubscriptionGroup, Given
   testClockOf: null,
   filters: {
     owner_customer_id: { kind: 'equals', column: 'owner_customer_id' },
-    created_at: { kind: 'range', column: 'created_at' },
   },
   orderBy: ['reference', 'name'],
   expand: { owner_customer: { by: 'owner_customer_id', to: () => customerResource } },

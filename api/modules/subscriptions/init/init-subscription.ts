@@ -51,7 +51,7 @@ export async function initSubscription(uow: Uow, body: InitRequest, customerId: 
         : `${foreign} is not accepted on top of a template. It takes ${[...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS].join(', ')}.`
     throw new AppError('INVALID_FIELD', message, { field: foreign })
   }
-  requirePower(uow, 'PRICING_PLAN_SCHEDULE.CREATE', 'pricing_plan_schedules')
+  requirePermission(uow, 'PRICING_PLAN_SCHEDULE.CREATE', 'pricing_plan_schedules')
   const startAt = body.pricing_plan_subscription_start_at ?? formatInstant(uow.now)
   const made =
     templateId === undefined
@@ -126,7 +126,7 @@ async function createCustomer(
   { id, terms }: { readonly id: Id<'cust'>; readonly terms: Row },
 ): Promise<string> {
   const named = ['customer_id', 'customer_reference'].find(name => terms[name])
-  requirePower(uow, 'CUSTOMER.CREATE', 'customer')
+  requirePermission(uow, 'CUSTOMER.CREATE', 'customer')
   if (named !== undefined) {
     const message =
       'The customer is created by this call, so the subscription cannot name one; leave one of the two out.'
@@ -136,7 +136,7 @@ async function createCustomer(
 }
 
 /** What one call makes needs what the calls that it stands for need. */
-export function requirePower(uow: Uow, permission: string, field: string): void {
+export function requirePermission(uow: Uow, permission: string, field: string): void {
   if (uow.actor.may?.(permission) !== false) return
   throw new AppError('USER_NOT_ALLOWED', `To give ${field} here needs ${permission}.`, { field })
 }

@@ -35,7 +35,9 @@ export function onDemandItemRoutes(app: FastifyInstance, deps: RouteDeps): void 
     method: 'GET',
     url: '/v1/pricing-plan-schedules/:id/on-demand-pricing-items',
     params: IdParams,
-    query: Shape({ timestamp: Optional(Timestamp) }),
+    query: Shape({
+      timestamp: Optional({ ...Timestamp, description: 'The time whose prices are listed. Default: now.' }),
+    }),
     response: OnDemandItems,
     handle: async (uow, { params, query }) =>
       await onDemandItems(uow, params.id, query.timestamp ? at(query.timestamp) : uow.now),

@@ -1,14 +1,14 @@
 // What a user may do now, in every tenant: read when it is first needed, forgotten when a membership, role or user changes.
 import { type Membership, membershipsOf } from '../../shared/access/memberships.ts'
-import type { Power } from '../../shared/access/roles.ts'
+import type { Permissions } from '../../shared/access/roles.ts'
 import { asSystem, type Database } from '../../shared/database/database.ts'
 import { listen } from '../../shared/database/listen.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
-export type LivePowers = {
+export type PermissionCache = {
   /** What the user may do in this tenant, or null when they are no member of it, or not ACTIVE. */
-  powerOf(userId: string, tenant: Tenant): Promise<Power | null>
+  permissionsOf(userId: string, tenant: Tenant): Promise<Permissions | null>
   close(): Promise<void>
 }
 
@@ -18,11 +18,11 @@ const REMEMBERED_MAX = 10_000
 const TABLES: ReadonlySet<string> = new Set(['users', 'user_memberships', 'roles', 'teams', 'team_members'])
 
 /** Follows memberships. The database's role is the one that reads keys. */
-export function createLivePowers(options: {
+export function createPermissionCache(options: {
   readonly database: Database
   readonly logger: Logger
   readonly nowMs: () => number
-}): LivePowers {
+}): PermissionCache {
   const { database, logger, nowMs } = options
   const known = new Map<string, { readonly memberships: Promise<Membership[]>; readonly until: number }>()
   const forget = (): void => known.clear()
@@ -43,9 +43,12 @@ export function createLivePowers(options: {
     return memberships
   }
   return {
-    powerOf: async (userId, { platformId, environment }) => {
+    permissionsOf: async (userId, { platformId, environment }) => {
       const memberships = await read(userId)
-      return memberships.find(each => each.platformId === platformId && each.environment === environment)?.power ?? null
+      return (
+        memberships.find(each => each.platformId === platformId && each.environment === environment)?.permissions ??
+        null
+      )
     },
     close: () => listener.close(),
   }
