@@ -22,6 +22,7 @@ import { NO_EVENTS } from '../modules/ingestion/events/testing/no-events.ts'
 import { RULES } from '../modules/modules.ts'
 import { createPost, WEBHOOK_TIMES } from '../modules/webhooks/request/post.ts'
 import { withRules } from '../resource/rules.ts'
+import type { EventStore } from '../usage/event-store.ts'
 import { BUILT_REFERENCE } from './described-api.ts'
 import type { Row } from './wire.ts'
 
@@ -125,14 +126,17 @@ async function groundOn(testDatabase: TestDatabase, clock: TestClock): Promise<G
 }
 
 const clock = testClock()
-/** What the kept app reads usage from: that of the file that runs. */
-let fileUsage: UsageReader = NO_USAGE
-const usageOfFile: UsageReader = new Proxy(NO_USAGE, { get: (_, name) => Reflect.get(fileUsage, name) })
+/** What the kept app reads usage and events from: those of the file that runs. */
+const ofFile: { usage: UsageReader; events: EventStore } = { usage: NO_USAGE, events: NO_EVENTS }
+const standIns = {
+  usage: new Proxy(NO_USAGE, { get: (_, name) => Reflect.get(ofFile.usage, name) }),
+  events: new Proxy(NO_EVENTS, { get: (_, name) => Reflect.get(ofFile.events, name) }),
+}
 let kept: { readonly ground: Promise<Ground>; readonly app: Promise<App> } | null = null
 
 function keep(): NonNullable<typeof kept> {
   const ground = createTestDatabase({ kept: true }).then(testDatabase => groundOn(testDatabase, clock))
-  return { ground, app: ground.then(({ appWith }) => appWith({ usage: usageOfFile })) }
+  return { ground, app: ground.then(({ appWith }) => appWith(standIns)) }
 }
 
 /** The ground of this process, kept for the files that follow; where each file has a process of its own, one of its own. */
@@ -145,15 +149,11 @@ export async function sharedGround(): Promise<Ground> {
   const shared = await ground
   return {
     ...shared,
-    appWith: async more => {
-      if (!isUsageAlone(more)) return await shared.appWith(more)
-      fileUsage = more?.usage ?? NO_USAGE
+    appWith: async (more = {}) => {
+      if (!Object.keys(more).every(name => name in standIns)) return await shared.appWith(more)
+      Object.assign(ofFile, { usage: NO_USAGE, events: NO_EVENTS, ...more })
       return { ...(await app), close: stays }
     },
     close: stays,
   }
 }
-
-/** Whether the kept app will do: usage is all that it can exchange. */
-const isUsageAlone = (more: Partial<AppDeps> | undefined): boolean =>
-  more === undefined || (Object.keys(more).length === 1 && 'usage' in more)

@@ -35,8 +35,9 @@ export type ApiHarness = {
 
 /**
  * Starts the api with fresh platforms of its own. Files that follow each other in one process share its database and, but for
- * those that pass dependencies other than `usage`, its app: what a test counts, it counts in its own platforms. The shared app reads
- * the usage of its last start. A test of what spans all tenants, such as the relay or the jobs, takes `startOwnApi`.
+ * those that pass dependencies other than `usage` and `events`, its app: what a test counts, it counts in its own platforms. The
+ * shared app reads the usage and the events of its last start. A test of what spans all tenants, such as the relay or the jobs, takes
+ * `startOwnApi`.
  */
 export const startApi = (more?: Partial<AppDeps>): Promise<ApiHarness> => startOn(sharedGround, more)
 

@@ -15,12 +15,16 @@ const run = promisify(execFile)
 const ROLE = 'millrace'
 const DATABASE = 'millrace'
 const READY_TIMEOUT_MS = 90_000
+/** The least of what Linux, macOS and the BSDs allow, with its last zero. */
+const SOCKET_PATH_BYTES_MAX = 103
 /** Where root keeps what the server's user could not reach under DATA_DIR. */
 const SYSTEM_FOLDER = '/var/lib/millrace'
 
 export type PostgresOptions = ServiceOptions & {
   /** For tests alone: what is committed is lost when the machine stops. */
   readonly forgetful?: boolean
+  /** For tests alone: listens on a Unix socket too, which the url names for `pg`; whoever looks at its host and port finds those of TCP. */
+  readonly socket?: boolean
   /** Settings of the server beside ours. */
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -152,12 +156,27 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function startServer({ user, native, folder }: PostgresPlace, options: PostgresOptions): Promise<Child> {
+/** Where the server makes its socket; null where its path would be longer than systems allow. */
+function socketFolder({ folder }: PostgresPlace, port: number): string | null {
+  const isTooLong = Buffer.byteLength(join(folder, `.s.PGSQL.${port}`)) > SOCKET_PATH_BYTES_MAX
+  return isTooLong || process.platform === 'win32' ? null : folder
+}
+
+function startServer(
+  { user, native, folder }: PostgresPlace,
+  options: PostgresOptions,
+  sockets: string | null,
+): Promise<Child> {
   const { dataDir, port, forgetful = false, settings = {} } = options
+  const more = {
+    ...(forgetful ? FORGETFUL : {}),
+    ...(sockets === null ? {} : { unix_socket_directories: sockets }),
+    ...settings,
+  }
   return startChild({
     name: 'PostgreSQL',
     command: join(native, 'bin', 'postgres'),
-    args: serverArgs(join(folder, 'data'), port, { ...(forgetful ? FORGETFUL : {}), ...settings }),
+    args: serverArgs(join(folder, 'data'), port, more),
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
     cwd: folder,
     user,
@@ -183,8 +202,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Service> 
   await clearPostmaster(join(place.folder, 'data'))
   const missing = missingExtensions(place.native)
   if (missing.length > 0) log(`PostgreSQL here lacks the extensions ${missing.join(', ')}`)
-  const child = await startServer(place, options)
-  const urlOf = (database: string) => `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`
+  const sockets = options.socket ? socketFolder(place, port) : null
+  const child = await startServer(place, options, sockets)
+  const query = sockets === null ? '' : `?host=${encodeURIComponent(sockets)}`
+  const urlOf = (database: string) => `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}${query}`
   try {
     await waitUntilReady(child, { timeoutMs: READY_TIMEOUT_MS, signal }, () => tryConnect(urlOf('postgres')))
     await ensureDatabase(urlOf('postgres'))

@@ -16,7 +16,7 @@ import { quickParent, temporaryFolder } from '../../infra/services/temporary.ts'
 import { migrate } from '../database/migrate.ts'
 import { identify, isRunning, readPidFile, stopOrphan, writePidFile } from '../process/pid-file.ts'
 import { type ClickHouseTemplate, makeClickHouseTemplate } from './clickhouse-template.ts'
-import { prepareTestLogins } from './database-logins.ts'
+import { hashOnce, prepareTestLogins } from './database-logins.ts'
 import { uniqueName } from './names.ts'
 import { keepStacksReadable } from './readable-stacks.ts'
 
@@ -130,10 +130,13 @@ async function startServers(): Promise<Running> {
   try {
     const options = async (name: string) => ({ dataDir: join(folder, name), port: await freePort(), log: quiet })
     // No test stops the machine, and each waits for its commits.
-    const postgres = async () => startPostgres({ ...(await options('postgres')), forgetful: true })
+    const postgres = async () => startPostgres({ ...(await options('postgres')), forgetful: true, socket: true })
     const database = async () => {
-      const url = process.env['TEST_DATABASE_URL'] ?? (await start(postgres()))
-      return { url, template: await makeTemplate(url) }
+      const given = process.env['TEST_DATABASE_URL']
+      const url = given ?? (await start(postgres()))
+      const template = await makeTemplate(url)
+      if (given === undefined) await hashOnce(url)
+      return { url, template }
     }
     const clickhouse = async () => {
       const url = process.env['TEST_CLICKHOUSE_URL'] ?? (await start(startClickHouse(await options('clickhouse'))))

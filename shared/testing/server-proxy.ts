@@ -47,6 +47,8 @@ export async function startServerProxy(serverUrl: string): Promise<ServerProxy> 
   const port = typeof address === 'object' && address ? address.port : 0
   const url = new URL(serverUrl)
   url.host = `127.0.0.1:${port}`
+  // PostgreSQL's may name a socket, which would lead past the proxy.
+  url.searchParams.delete('host')
   const breakAll = (): void => {
     for (const socket of sockets) socket.destroy()
   }

@@ -18,7 +18,7 @@ let rig: EventsRig
 let tenant: TestTenant
 let system: Database
 beforeAll(async () => {
-  rig = await openEventsRig()
+  rig = await openEventsRig({ ownDatabase: true })
   system = await openWorkerDatabase(rig.api, 1)
   tenant = rig.tenant
   await setPolicy('CREDIT_AND_REBILL')

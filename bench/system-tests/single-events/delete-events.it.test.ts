@@ -13,7 +13,7 @@ import { type EventsRig, ms, NOW, openEventsRig, PATHS, START, tokensOf } from '
 let rig: EventsRig
 let tenant: TestTenant
 beforeAll(async () => {
-  rig = await openEventsRig()
+  rig = await openEventsRig({ ownDatabase: true })
   tenant = rig.tenant
 })
 afterAll(() => rig?.close())

@@ -5,7 +5,7 @@ import { createTestAggregator, eventLineOf, type TestAggregator, type TestEvent 
 import type { BillingDeps } from '../../../api/modules/billing/run/compute-invoice.ts'
 import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
 import { createUsageReader } from '../../../api/modules/billing/usage/usage-reader.ts'
-import { type ApiHarness, startOwnApi, type TestTenant } from '../../../api/testing/harness.ts'
+import { type ApiHarness, startApi, startOwnApi, type TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
 import { createEventLog, type EventLog } from '../../../api/usage/event-log.ts'
 import { createEventStore, type EventStore } from '../../../api/usage/event-store.ts'
@@ -56,7 +56,8 @@ export type EventsRig = {
   close(): Promise<void>
 }
 
-export async function openEventsRig(): Promise<EventsRig> {
+/** `ownDatabase`: for a test of what works on the rows of every tenant, such as the relay. */
+export async function openEventsRig({ ownDatabase = false } = {}): Promise<EventsRig> {
   const nats = await startTestNats()
   const clickhouse = await createTestClickHouse()
   const aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
@@ -66,7 +67,7 @@ export async function openEventsRig(): Promise<EventsRig> {
   const log = createEventLog({ js: jetstream(aggregator.nats), jsm, partitions })
   const usage = createUsageReader({ client, jsm, partitions })
   const events = createEventStore(client, log)
-  const api = await startOwnApi({ usage, events })
+  const api = await (ownDatabase ? startOwnApi : startApi)({ usage, events })
   api.clock.set(NOW)
   const tenant = api.tenants.aLive
   const billed = await billedSubscription(tenant, { start_at: START })
