@@ -11,6 +11,7 @@ import { loginOf } from '../../shared/testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { defineJob } from './define-job.ts'
 import { prepareJobSchema } from './job-schema.ts'
+import { watchWorkers } from './living-workers.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { type Jobs, startJobs } from './runner.ts'
 
@@ -74,6 +75,34 @@ const LONGER_MS = 7_500
 /** Who has the job in hand. */
 const holder = async (): Promise<unknown> =>
   (await owner.query('select locked_by from graphile_worker.jobs')).rows.map(row => row['locked_by'])
+
+test('a worker that comes at any moment has its lock at once, and lets go of it when it leaves', async () => {
+  const held = async (names: readonly string[]): Promise<number> => {
+    const { rows } = await owner.query<{ count: number }>(
+      `select count(distinct w.name)::int as count from unnest($1::text[]) as w (name) join pg_locks l
+         on l.locktype = 'advisory' and l.objid::bigint = (hashtext(w.name)::bigint & 4294967295)`,
+      [names],
+    )
+    return rows[0]?.count ?? 0
+  }
+  // Some come before it is connected, some in the middle of a look, and some between two, of which the second never comes.
+  const comers = Array.from({ length: 24 }, (_, place) => ({
+    name: `comer-${place}`,
+    living: watchWorkers(url, silentLogger, { lookMs: 3_600_000 }),
+  }))
+  const names = comers.map(({ name }) => name)
+  try {
+    for (const { name, living } of comers) {
+      living.add(name)
+      await sleep(5)
+    }
+    await expect.poll(() => held(names), { timeout: 30_000 }).toBe(names.length)
+    for (const { name, living } of comers) living.remove(name)
+    await expect.poll(() => held(names), { timeout: 30_000 }).toBe(0)
+  } finally {
+    await Promise.all(comers.map(({ living }) => living.close()))
+  }
+})
 
 test('a job whose worker is killed is done by another within seconds, once', async () => {
   const child = await holding('killed')

@@ -25,9 +25,14 @@ const LAST_ANSWER_MS = 2_000
 /** So that PostgreSQL notices within some ten seconds that the machine of a worker is gone. */
 const KEEPALIVE = 'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3'
 
-/** Holds the locks of this process's workers, and gives back what dead ones had in hand. Starts again when its connection is lost. */
-export function watchWorkers(databaseUrl: string, logger: Logger): LivingWorkers {
+/**
+ * Holds the locks of this process's workers, and gives back what dead ones had in hand. Starts again when its connection is lost.
+ * `lookMs`: how long it waits between two looks at all workers; a worker of its own that comes has its lock at once.
+ */
+export function watchWorkers(databaseUrl: string, logger: Logger, { lookMs = LOOK_MS } = {}): LivingWorkers {
   const own = new Set<string>()
+  /** Whether one came or left since the last look: it may have done so in the middle of that. */
+  let hasChanged = false
   const closing = new AbortController()
   let wake = (): void => undefined
   let cut = (): void => undefined
@@ -53,8 +58,9 @@ export function watchWorkers(databaseUrl: string, logger: Logger): LivingWorkers
         await client.query(KEEPALIVE)
         const watch = new Watch(client, own, logger)
         while (!closing.signal.aborted) {
+          hasChanged = false
           await watch.look()
-          await pause(LOOK_MS)
+          if (!hasChanged) await pause(lookMs)
         }
         await closeAll(client.end())
       } catch (error) {
@@ -69,10 +75,12 @@ export function watchWorkers(databaseUrl: string, logger: Logger): LivingWorkers
   return {
     add: name => {
       own.add(name)
+      hasChanged = true
       wake()
     },
     remove: name => {
       own.delete(name)
+      hasChanged = true
       wake()
     },
     close: async () => {
