@@ -85,7 +85,7 @@ test('a worker that comes at any moment has its lock at once, and lets go of it 
     )
     return rows[0]?.count ?? 0
   }
-  // Some come before it is connected, some in the middle of a look, and some between two, of which the second never comes.
+  // Some are added before the connection stands, some during the first look, and some after it. A second look would come an hour later.
   const comers = Array.from({ length: 24 }, (_, place) => ({
     name: `comer-${place}`,
     living: watchWorkers(url, silentLogger, { lookMs: 3_600_000 }),

@@ -1,4 +1,4 @@
-// Every list of resources can be read by when they were created or changed: whoever copies them asks for what is new.
+// Every list of resources can be limited to a range of created_at or updated_at, so that a client with a copy reads only what is new.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RESOURCES } from '../modules/modules.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'

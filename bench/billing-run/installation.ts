@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { embeddedDatabaseUrl } from '../../infra/services/postgres.ts'
 import { PORTS } from '../../infra/start/settings.ts'
+import { statOf } from './tree-cpu.ts'
 
 const READY_MS = 300_000
 const POLL_MS = 200
@@ -93,20 +94,10 @@ function end(pid: number): void {
 /** A process and all that it started, itself first: it can then start none again. */
 function treeOf(root: number): number[] {
   const parents = readdirSync('/proc').flatMap((name): [number, number][] => {
-    const parent = /^[0-9]+$/.test(name) ? parentOf(name) : null
-    return parent === null ? [] : [[Number(name), parent]]
+    const stat = /^[0-9]+$/.test(name) ? statOf(name) : null
+    return stat ? [[Number(name), stat.parent]] : []
   })
   const found = [root]
   for (const pid of found) found.push(...parents.filter(([, parent]) => parent === pid).map(([own]) => own))
   return found
-}
-
-function parentOf(pid: string): number | null {
-  try {
-    // The name, in brackets, may hold spaces; the parent is the 2nd field after it.
-    const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    return Number(parent)
-  } catch {
-    return null // it has ended
-  }
 }

@@ -127,7 +127,7 @@ async function billed(on: Installation, platform: Platform, times: number): Prom
   }
 }
 
-/** A plan, customers of it and their usage, sent as events. Returns their subscriptions, none of which is due. */
+/** Makes a plan and its customers, and sends their usage as events. Returns the ids of their subscriptions; none is due yet. */
 async function fill(on: Installation, { id, apiKey }: Platform): Promise<string[]> {
   const call = caller(on.apiUrl, apiKey)
   const now = new Date()

@@ -6,7 +6,8 @@ const TICKS = 100
 
 type Stat = { readonly parent: number; readonly seconds: number }
 
-function statOf(pid: string): Stat | null {
+/** The parent of a process, and what it and its ended children used; null when it has ended. */
+export function statOf(pid: string): Stat | null {
   try {
     // The name, in brackets, may hold spaces; the parent is the 2nd field after it, the times of it and its ended children the 12th to 15th.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? []

@@ -23,7 +23,7 @@ const SYSTEM_FOLDER = '/var/lib/millrace'
 export type PostgresOptions = ServiceOptions & {
   /** For tests alone: what is committed is lost when the machine stops. */
   readonly forgetful?: boolean
-  /** For tests alone: listens on a Unix socket too, which the url names for `pg`; whoever looks at its host and port finds those of TCP. */
+  /** For tests alone: the server also listens on a Unix socket, and the url gives its folder to `pg`. The host and port in the url stay those of TCP. */
   readonly socket?: boolean
   /** Settings of the server beside ours. */
   readonly settings?: Readonly<Record<string, string>>

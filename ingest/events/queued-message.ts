@@ -38,7 +38,7 @@ export type QueuedMessage = {
   bytes: number
 }
 
-/** One partition: the message in flight, and those behind it, of which the last is filling. */
+/** The queue of one partition: the message in flight, and those that wait. The last of them still takes events. */
 export type PartitionQueue = { inFlight: QueuedMessage | null; readonly waiting: QueuedMessage[] }
 
 /** Messages that are filled again; making them and their tables anew was a tenth of the work on a batch. */

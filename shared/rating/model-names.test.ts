@@ -1,10 +1,10 @@
-// A price model is known by name in its own line of MODELS alone: what else must differ by model asks the model.
+// Only the list MODELS names a price model. All other code asks the model for what differs between models.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { SUPPORTED_PRICING_TYPES } from './rate.ts'
 
-/** A rule of one model that was changed: invoices from before are told apart by it. */
+/** Recognises invoices that were made before the rule of one model changed, so it has to name that model. */
 const PAST_RULES = 'api/modules/billing/why/rule-changes.ts'
 
 const comparing = new RegExp(

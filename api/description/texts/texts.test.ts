@@ -1,4 +1,4 @@
-// Texts of the description: a reader, and whoever generates a client, takes them at their word.
+// Texts of the description. Readers rely on them, and generated clients repeat them.
 import { beforeAll, expect, test } from 'vitest'
 import { describedApi } from '../../testing/described-api.ts'
 import { FIELD_TEXTS } from '../fields/index.ts'
