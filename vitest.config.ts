@@ -3,25 +3,17 @@ import { defineConfig } from 'vitest/config'
 import { NATIVE, nativeModules } from './shared/testing/native-modules.ts'
 import { RunOrder } from './shared/testing/run-order.ts'
 import { SecondTries } from './shared/testing/second-tries.ts'
+import { PURE_FLAGS, SERVER_FLAGS } from './shared/testing/v8-flags.ts'
 
 const NO_SOURCES = ['node_modules/**', 'dist/**', '.tools/**']
 
 /** Puts simulated modules in the place of real ones. */
 const SIMULATION = 'bench/system-tests/simulation/*.test.ts'
 
-/**
- * Optimizes code later, by the bytes of it that have run (Node: 132 kB). Newer versions of Node count calls instead, have a quick compiler
- * in between, and refuse to start with this.
- */
-const later = (budget: number): string[] =>
-  Number.parseInt(process.versions.node, 10) < 22 ? [`--interrupt-budget=${budget}`] : []
-
 /** Tests that talk to nothing. */
 const pure = {
   sequence: { groupOrder: 0 },
-  // Decimals of a moment are most of what these tests make: with room for them, less is collected and less is moved.
-  // A tenth of the time went into optimizing what hardly ran again.
-  execArgv: [...later(400_000), '--max-semi-space-size=64'],
+  execArgv: PURE_FLAGS,
   // Nothing here waits for anything; a busy machine may still take its time.
   testTimeout: 30_000,
   // What is waited for comes at its own time; vitest's own second is short on a machine that is busy.
@@ -43,9 +35,7 @@ const withServers = {
   // What is waited for comes at its own time; vitest's own second is short on a machine that runs other tests.
   expect: { poll: { timeout: 60_000 } },
   pool: 'forks' as const,
-  // Most of what they run, they run too seldom to gain what it takes to optimize it; and threads that collect side by side wait for
-  // each other where every core has work.
-  execArgv: [...later(1_000_000), '--single-threaded-gc', '--max-semi-space-size=32'],
+  execArgv: SERVER_FLAGS,
   // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
   maxWorkers: 4,
 }

@@ -7,6 +7,7 @@ import { createVitest, type TestCase, type TestModule, type Vitest } from 'vites
 import { PROJECT_ROOT } from '../../../infra/services/project.ts'
 import type {} from '../../../shared/testing/global-setup.ts'
 import { NATIVE, nativeModules } from '../../../shared/testing/native-modules.ts'
+import { SERVER_FLAGS } from '../../../shared/testing/v8-flags.ts'
 import { sabotagePlugin } from './plugin.ts'
 import { nameOf, RUNS_FILE } from './runs.ts'
 
@@ -43,6 +44,7 @@ async function openVitest({ databaseUrl, databaseTemplate }: Servers): Promise<V
       hookTimeout: 120_000,
       pool: 'forks',
       maxWorkers: 1,
+      execArgv: SERVER_FLAGS,
       ...NATIVE,
     },
     { plugins: [sabotagePlugin(), nativeModules()] },
