@@ -1,8 +1,9 @@
 // The history checker: what ClickHouse counts, held against what senders were told. It shares no arithmetic with the
 // product: quantities are whole numbers of 10^-12 here.
-import { queryUsage } from '../../api/usage/query-usage.ts'
+import { queryUsages } from '../../api/usage/query/query-usages.ts'
 import { waitForUsage } from '../../api/usage/up-to-date.ts'
 import { plain } from '../../shared/decimal.ts'
+import { AppError } from '../../shared/errors.ts'
 import { untilBrokerAnswers } from '../../shared/log/connect.ts'
 import { logEnds } from '../../shared/log/streams.ts'
 import { silentLogger } from '../../shared/process/logger.ts'
@@ -102,26 +103,35 @@ async function compareUsage(
   counted: readonly SentEvent[],
   within: { readonly startMs: number; readonly endMs: number },
 ): Promise<string[]> {
-  const faults: string[] = []
-  for (const customer of new Set(counted.map(event => event.customer))) {
+  const expected = [...new Set(counted.map(event => event.customer))].flatMap(customer => {
     const own = counted.filter(event => event.customer === customer)
-    for (const [place, valueReference] of VALUE_REFERENCES.entries()) {
-      const expected = own.reduce((sum, event) => sum + scaled(event.quantities[place] ?? ''), 0n)
-      for (const source of ['RAW', 'ROLLED'] as const) {
-        const [usage] = await queryUsage(system.clickhouse, {
-          tenant,
-          customerKeys: [customer],
-          meterReference: METER_REFERENCE,
-          interval: interval(instantOf(within.startMs), instantOf(within.endMs)),
-          calculation: { type: 'SUM', valueReference },
-          source,
-        })
-        const found = usage ? scaled(plain(usage.number)) : 0n
-        if (found !== expected || usage?.count !== own.length)
-          faults.push(
-            `${customer} ${valueReference} (${source}): ${found} of ${usage?.count} events, not ${expected} of ${own.length}`,
-          )
-      }
+    return VALUE_REFERENCES.map((valueReference, place) => {
+      const sum = own.reduce((total, event) => total + scaled(event.quantities[place] ?? ''), 0n)
+      return { customer, valueReference, sum, count: own.length }
+    })
+  })
+  const faults: string[] = []
+  for (const source of ['RAW', 'ROLLED'] as const) {
+    const answers = await queryUsages(
+      system.clickhouse,
+      expected.map(({ customer, valueReference }) => ({
+        tenant,
+        customerKeys: [customer],
+        meterReference: METER_REFERENCE,
+        interval: interval(instantOf(within.startMs), instantOf(within.endMs)),
+        calculation: { type: 'SUM', valueReference },
+        source,
+      })),
+    )
+    for (const [place, { customer, valueReference, sum, count }] of expected.entries()) {
+      const answer = answers[place] ?? []
+      if (answer instanceof AppError) throw answer
+      const [usage] = answer
+      const found = usage ? scaled(plain(usage.number)) : 0n
+      if (found !== sum || usage?.count !== count)
+        faults.push(
+          `${customer} ${valueReference} (${source}): ${found} of ${usage?.count} events, not ${sum} of ${count}`,
+        )
     }
   }
   return faults

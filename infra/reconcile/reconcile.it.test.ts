@@ -29,8 +29,9 @@ import { loginOf } from '../../shared/testing/database-logins.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
 import { createTestDatabase, type TestDatabase } from '../../shared/testing/postgres.ts'
 import { nodeArgs } from '../services/project.ts'
-import type { Difference } from './findings.ts'
+import { createFindings, type Difference } from './findings.ts'
 import { type Reconciliation, reconcileInstallation } from './reconcile.ts'
+import { compareRollups } from './rollups-against-rows.ts'
 
 const HOUR_MS = 3_600_000
 const EVENTS = 200
@@ -281,6 +282,33 @@ describe('damage done by hand is found and named', () => {
       expect(left).not.toContain(repaired)
     // Rows that nobody sent are not the log's to remove.
     expect(left).toContain('NOT_IN_LOG')
+  })
+  test('one roll-up of many series, whichever tenant it is of', async () => {
+    // More than are compared by one statement, and a second tenant with customers of the same names.
+    const tenants = [
+      { platformId: 'plat_0000000000000000000002', environment: 'LIVE' },
+      { platformId: 'plat_0000000000000000000002', environment: 'TEST' },
+    ] as const
+    const lines = tenants.flatMap(tenant =>
+      Array.from({ length: 60 }, (_, number) => {
+        const reference = `many-${tenant.environment}-${number}`
+        return eventLineOf({ ...event(number), ...tenant, reference, customerKey: `many-${number}` })
+      }),
+    )
+    await aggregator.publish(lines)
+    await aggregator.settle()
+    await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
+    await sql(
+      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
+       FROM (SELECT * FROM usage_rollups FINAL WHERE customer_key = 'many-57' AND environment = 'LIVE')`,
+    )
+    const findings = createFindings()
+    const { series } = await compareRollups(aggregator.client, { oneIn: 1, seed: 1 }, findings)
+    expect(series).toBe(2 * 60 + CUSTOMERS)
+    const found = findings.examples('ROLLUP_DIFFERS').filter(each => each.includes('many-'))
+    expect(found).toEqual([
+      expect.stringMatching(/^plat_0{21}2 LIVE, customer "many-57", .* SUM of "tokens", 2026-01-15T11/),
+    ])
   })
 })
 

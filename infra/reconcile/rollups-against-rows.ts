@@ -29,11 +29,24 @@ type Series = {
   readonly meterReference: string
   readonly startMs: number
   readonly endMs: number
+  readonly events: number
 }
-type SeriesRow = [platform: string, environment: Environment, customer: string, meter: string, from: string, to: string]
+type SeriesRow = [
+  platform: string,
+  environment: Environment,
+  customer: string,
+  meter: string,
+  from: string,
+  to: string,
+  events: string,
+]
 
 const HOUR_MS = 3_600_000
 const SERIES_A_PAGE = 500
+/** Series of a tenant that are compared by the same statements: what a statement takes is mostly its own, however few it asks about. */
+const SERIES_TOGETHER = 50
+/** Events that such series have at most together; one that has more is compared alone. ClickHouse holds each different value of a property. */
+const EVENTS_TOGETHER = 1_000_000
 const ATTEMPTS = 5
 const KEY = 'platform_id, environment, customer_key, meter_reference'
 
@@ -51,10 +64,9 @@ export async function compareRollups(
   findings: Findings,
 ): Promise<RollupCounts> {
   const counts: RollupCounts = { series: 0, queries: 0, unsettled: 0 }
-  for await (const series of sample(client, options)) {
-    counts.series += 1
-    for (const calculations of await calculationsOf(client, series)) {
-      const questions = calculations.map((calculation): Question => ({ series, calculation }))
+  for await (const group of together(sample(client, options))) {
+    counts.series += group.length
+    for (const questions of await questionsOf(client, group)) {
       const outcomes = await compare(client, questions)
       counts.queries += questions.length
       counts.unsettled += outcomes.filter(outcome => outcome === 'unsettled').length
@@ -74,11 +86,11 @@ async function* sample(client: ClickHouseClient, { oneIn, seed }: RollupOptions)
     const [platform, environment, customer, meter] = after
     const rows = await selectRows<SeriesRow>(
       client,
-      `SELECT ${KEY}, toUnixTimestamp(min(first)), toUnixTimestamp(max(last)) FROM (
-         SELECT ${KEY}, toStartOfHour(min(timestamp)) AS first, toStartOfHour(max(timestamp)) AS last
+      `SELECT ${KEY}, toUnixTimestamp(min(first)), toUnixTimestamp(max(last)), toString(sum(events)) FROM (
+         SELECT ${KEY}, toStartOfHour(min(timestamp)) AS first, toStartOfHour(max(timestamp)) AS last, count() AS events
          FROM usage_events WHERE ${where} GROUP BY ${KEY} ORDER BY ${KEY} LIMIT {limit:UInt32}
          UNION ALL
-         SELECT ${KEY}, min(hour) AS first, max(hour) AS last
+         SELECT ${KEY}, min(hour) AS first, max(hour) AS last, 0 AS events
          FROM usage_bucket_marks WHERE ${where} GROUP BY ${KEY} ORDER BY ${KEY} LIMIT {limit:UInt32}
        ) GROUP BY ${KEY} ORDER BY ${KEY} LIMIT {limit:UInt32}`,
       { platform, environment, customer, meter, seed, oneIn, limit: SERIES_A_PAGE },
@@ -90,53 +102,89 @@ async function* sample(client: ClickHouseClient, { oneIn, seed }: RollupOptions)
   }
 }
 
-const seriesOf = ([platformId, environment, customerKey, meterReference, from, to]: SeriesRow): Series => ({
+const seriesOf = ([platformId, environment, customerKey, meterReference, from, to, events]: SeriesRow): Series => ({
   platformId,
   environment,
   customerKey,
   meterReference,
   startMs: Number(from) * 1000,
   endMs: Number(to) * 1000 + HOUR_MS,
+  events: Number(events),
 })
 
+type Group = readonly [Series, ...Series[]]
+
+/** Neighbours of one tenant: at most SERIES_TOGETHER, with EVENTS_TOGETHER, or a single one. */
+async function* together(all: AsyncIterable<Series>): AsyncGenerator<Group> {
+  let group: [Series, ...Series[]] | null = null
+  let events = 0
+  for await (const series of all) {
+    events += series.events
+    if (
+      group !== null &&
+      group.length < SERIES_TOGETHER &&
+      events <= EVENTS_TOGETHER &&
+      isOfOneTenant(group[0], series)
+    ) {
+      group.push(series)
+      continue
+    }
+    if (group !== null) yield group
+    group = [series]
+    events = series.events
+  }
+  if (group !== null) yield group
+}
+
+const isOfOneTenant = (one: Series, other: Series): boolean =>
+  one.platformId === other.platformId && one.environment === other.environment
+
+/** A figure of a series, over all of its time or a part of it. */
+type Question = { readonly series: Series; readonly calculation: UsageCalculation }
+
 /**
- * The calculations of all that roll-ups keep of a series, in two lists: sums and extremes of each value, and the different values of each
- * property. Each list is a statement of its own: one that needs properties reads the roll-ups by property, so the totals would not be compared.
+ * All that roll-ups keep of these series, in two lists: sums and extremes of each value, and the different values of each property. Each
+ * list is a statement of its own: one that needs properties reads the roll-ups by property, so the totals would not be compared.
  */
-async function calculationsOf(client: ClickHouseClient, series: Series): Promise<UsageCalculation[][]> {
-  const where = `(${KEY}) = ({platform:String}, {environment:String}, {customer:String}, {meter:String})`
-  const [[values = [], properties = []] = []] = await selectRows<[string[], string[]]>(
+async function questionsOf(client: ClickHouseClient, group: Group): Promise<Question[][]> {
+  const where = `platform_id = {platform:String} AND environment = {environment:String}
+    AND (customer_key, meter_reference) IN (SELECT arrayJoin(arrayZip({customers:Array(String)}, {meters:Array(String)})))`
+  const rows = await selectRows<[customer: string, meter: string, values: string[], properties: string[]]>(
     client,
-    `SELECT groupUniqArrayArray(value_references), groupUniqArrayArray(mapKeys(properties)) FROM (
-       SELECT value_references, properties FROM usage_events WHERE ${where}
+    `SELECT customer_key, meter_reference, groupUniqArrayArray(value_references), groupUniqArrayArray(mapKeys(properties)) FROM (
+       SELECT customer_key, meter_reference, value_references, properties FROM usage_events WHERE ${where}
        UNION ALL
-       SELECT arrayFlatten(value_references), arrayElement(properties, 1) FROM usage_rollups WHERE ${where}
-     )`,
+       SELECT customer_key, meter_reference, arrayFlatten(value_references), arrayElement(properties, 1)
+       FROM usage_rollups WHERE ${where}
+     ) GROUP BY customer_key, meter_reference`,
     {
-      platform: series.platformId,
-      environment: series.environment,
-      customer: series.customerKey,
-      meter: series.meterReference,
+      platform: group[0].platformId,
+      environment: group[0].environment,
+      customers: group.map(({ customerKey }) => customerKey),
+      meters: group.map(({ meterReference }) => meterReference),
     },
   )
+  const nameOf = (customer: string, meter: string) => JSON.stringify([customer, meter])
+  const kept = new Map(rows.map(([customer, meter, ...names]) => [nameOf(customer, meter), names]))
+  const named = group.map(series => {
+    const [values = [], properties = []] = kept.get(nameOf(series.customerKey, series.meterReference)) ?? []
+    return { series, values: values.filter(value => value !== ''), properties }
+  })
   return [
-    values
-      .filter(valueReference => valueReference !== '')
-      .flatMap(valueReference =>
-        (['SUM', 'MIN', 'MAX'] as const).map((type): UsageCalculation => ({ type, valueReference })),
+    named.flatMap(({ series, values }) =>
+      values.flatMap(valueReference =>
+        (['SUM', 'MIN', 'MAX'] as const).map((type): Question => ({ series, calculation: { type, valueReference } })),
       ),
-    properties.map(
-      (propertyReference): UsageCalculation => ({
-        type: 'UNIQUE',
+    ),
+    named.flatMap(({ series, properties }) =>
+      properties.map((reference): Question => {
         // Of whatever type it is: read as text, both sides see the same values.
-        property: { reference: propertyReference, type: 'STRING' },
+        return { series, calculation: { type: 'UNIQUE', property: { reference, type: 'STRING' } } }
       }),
     ),
   ]
 }
 
-/** A figure of a series, over all of its time or a part of it. */
-type Question = { readonly series: Series; readonly calculation: UsageCalculation }
 type Outcome = 'same' | 'different' | 'unsettled'
 
 /** The outcome of each. Raw before and after: figures that move between the two say nothing about the roll-ups. */
