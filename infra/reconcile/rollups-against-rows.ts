@@ -43,10 +43,12 @@ type SeriesRow = [
 
 const HOUR_MS = 3_600_000
 const SERIES_A_PAGE = 500
-/** Series of a tenant that are compared by the same statements: what a statement takes is mostly its own, however few it asks about. */
+/** How many series of a tenant one statement compares: a statement costs about the same for one series as for fifty. */
 const SERIES_TOGETHER = 50
-/** Events that such series have at most together; one that has more is compared alone. ClickHouse holds each different value of a property. */
+/** How many events these series have in all: ClickHouse holds each distinct value of a property. A series with more is compared alone. */
 const EVENTS_TOGETHER = 1_000_000
+/** How many figures one statement compares. A statement over many different properties grows faster than their number. */
+const QUESTIONS_TOGETHER = 500
 const ATTEMPTS = 5
 const KEY = 'platform_id, environment, customer_key, meter_reference'
 
@@ -66,7 +68,7 @@ export async function compareRollups(
   const counts: RollupCounts = { series: 0, queries: 0, unsettled: 0 }
   for await (const group of together(sample(client, options))) {
     counts.series += group.length
-    for (const questions of await questionsOf(client, group)) {
+    for (const questions of (await questionsOf(client, group)).flatMap(inBatches)) {
       const outcomes = await compare(client, questions)
       counts.queries += questions.length
       counts.unsettled += outcomes.filter(outcome => outcome === 'unsettled').length
@@ -114,7 +116,7 @@ const seriesOf = ([platformId, environment, customerKey, meterReference, from, t
 
 type Group = readonly [Series, ...Series[]]
 
-/** Neighbours of one tenant: at most SERIES_TOGETHER, with EVENTS_TOGETHER, or a single one. */
+/** Groups neighbours of one tenant, within SERIES_TOGETHER and EVENTS_TOGETHER. */
 async function* together(all: AsyncIterable<Series>): AsyncGenerator<Group> {
   let group: [Series, ...Series[]] | null = null
   let events = 0
@@ -136,6 +138,11 @@ async function* together(all: AsyncIterable<Series>): AsyncGenerator<Group> {
   if (group !== null) yield group
 }
 
+const inBatches = (questions: readonly Question[]): Question[][] =>
+  Array.from({ length: Math.ceil(questions.length / QUESTIONS_TOGETHER) }, (_, place) =>
+    questions.slice(place * QUESTIONS_TOGETHER, (place + 1) * QUESTIONS_TOGETHER),
+  )
+
 const isOfOneTenant = (one: Series, other: Series): boolean =>
   one.platformId === other.platformId && one.environment === other.environment
 
@@ -143,8 +150,8 @@ const isOfOneTenant = (one: Series, other: Series): boolean =>
 type Question = { readonly series: Series; readonly calculation: UsageCalculation }
 
 /**
- * All that roll-ups keep of these series, in two lists: sums and extremes of each value, and the different values of each property. Each
- * list is a statement of its own: one that needs properties reads the roll-ups by property, so the totals would not be compared.
+ * All figures that roll-ups keep of these series, in two lists: the sum, least and greatest of each value, and the distinct values of each
+ * property. No statement takes both: one that needs properties reads the roll-ups by property, so the totals would not be compared.
  */
 async function questionsOf(client: ClickHouseClient, group: Group): Promise<Question[][]> {
   const where = `platform_id = {platform:String} AND environment = {environment:String}
