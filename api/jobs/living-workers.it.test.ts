@@ -85,10 +85,10 @@ test('a worker that comes at any moment has its lock at once, and lets go of it 
     )
     return rows[0]?.count ?? 0
   }
-  // Some are added before the connection stands, some during the first look, and some after it. A second look would come an hour later.
+  // Some are added before the connection stands, some during the first check, and some after it. The second check would be an hour later.
   const comers = Array.from({ length: 24 }, (_, place) => ({
     name: `comer-${place}`,
-    living: watchWorkers(url, silentLogger, { lookMs: 3_600_000 }),
+    living: watchWorkers(url, silentLogger, { checkMs: 3_600_000 }),
   }))
   const names = comers.map(({ name }) => name)
   try {

@@ -15,7 +15,7 @@ export type LivingWorkers = {
 
 /** Any constant: half of each lock; the other half is the worker. */
 const LOCKS = 7_243_113
-const LOOK_MS = 2_000
+const CHECK_MS = 2_000
 /** A worker that lost its connection, or whose PostgreSQL started again, has its lock back sooner. One that is merely slow keeps it. */
 const GRACE_MS = 4_000
 const RETRY_MS = 500
@@ -27,11 +27,11 @@ const KEEPALIVE = 'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2;
 
 /**
  * Holds the locks of this process's workers, and gives back what dead ones had in hand. Starts again when its connection is lost.
- * `lookMs`: how long it waits between two looks at all workers; a worker of its own that comes has its lock at once.
+ * A new worker of this process has its lock at once. `checkMs`: the pause between two checks of all workers.
  */
-export function watchWorkers(databaseUrl: string, logger: Logger, { lookMs = LOOK_MS } = {}): LivingWorkers {
+export function watchWorkers(databaseUrl: string, logger: Logger, { checkMs = CHECK_MS } = {}): LivingWorkers {
   const own = new Set<string>()
-  /** Whether one came or left since the last look: it may have done so in the middle of that. */
+  /** Whether a worker was added or removed since the last check began. */
   let hasChanged = false
   const closing = new AbortController()
   let wake = (): void => undefined
@@ -59,8 +59,8 @@ export function watchWorkers(databaseUrl: string, logger: Logger, { lookMs = LOO
         const watch = new Watch(client, own, logger)
         while (!closing.signal.aborted) {
           hasChanged = false
-          await watch.look()
-          if (!hasChanged) await pause(lookMs)
+          await watch.check()
+          if (!hasChanged) await pause(checkMs)
         }
         await closeAll(client.end())
       } catch (error) {
@@ -107,7 +107,7 @@ class Watch {
     this.logger = logger
   }
 
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     await this.hold()
     const missing = await this.missing()
     for (const id of this.missed.keys()) if (!missing.includes(id)) this.missed.delete(id)

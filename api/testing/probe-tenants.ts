@@ -61,17 +61,18 @@ export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
     find: async (strangers = []) => {
       const before = await checksum(api, aLive)
       const canaries = canariesOf(victim)
-      const doorsOf = (own: Seeded): Door[] => routes.map(route => ({ route, probes: probesOf(route, victim, own) }))
+      const probesOfAll = (own: Seeded): RouteProbes[] =>
+        routes.map(route => ({ route, probes: probesOf(route, victim, own) }))
       const visits: Visit[] = []
       for (const { name, tenant, own } of intruders) {
-        const doors = doorsOf(own)
+        const probes = probesOfAll(own)
         const callers = [{ name, call: tenant.call }, ...strangers.filter(stranger => stranger.tenant === tenant)]
-        for (const caller of callers) visits.push({ doors, canaries, ...caller })
+        for (const caller of callers) visits.push({ probes, canaries, ...caller })
       }
-      const doors = doorsOf(victim)
+      const probes = probesOfAll(victim)
       const withoutKey: Stranger = { name: 'no key', call: callerWith(api.app, {}) }
       const outsiders = [withoutKey, ...strangers.filter(({ tenant }) => tenant === undefined)]
-      for (const { name, call, expect = [401] } of outsiders) visits.push({ doors, canaries, name, call, expect })
+      for (const { name, call, expect = [401] } of outsiders) visits.push({ probes, canaries, name, call, expect })
       // All at once: each of them waits most of the time for the answers of the database.
       const violations = (await Promise.all(visits.map(visit))).flat()
       if ((await checksum(api, aLive)) !== before) violations.push('rows of the victim changed')
@@ -116,11 +117,11 @@ export async function callsOf(
   })
 }
 
-/** A route, and what is tried there. */
-type Door = { readonly route: Route; readonly probes: readonly Probe[] }
+/** A route and the calls that are tried on it. */
+type RouteProbes = { readonly route: Route; readonly probes: readonly Probe[] }
 
 type Visit = {
-  readonly doors: readonly Door[]
+  readonly probes: readonly RouteProbes[]
   readonly canaries: readonly string[]
   readonly name: string
   readonly call: TestTenant['call']
@@ -128,8 +129,8 @@ type Visit = {
   readonly expect?: readonly number[]
 }
 
-async function visit({ doors, canaries, name, call, expect }: Visit): Promise<string[]> {
-  const knock = async ({ route, probes }: Door): Promise<string[]> => {
+async function visit({ probes: ofRoutes, canaries, name, call, expect }: Visit): Promise<string[]> {
+  const tryRoute = async ({ route, probes }: RouteProbes): Promise<string[]> => {
     const violations: string[] = []
     for (const probe of probes) {
       const answer = await answered(() => call(probe.method, probe.url, probe.body, probe.headers))
@@ -139,13 +140,13 @@ async function visit({ doors, canaries, name, call, expect }: Visit): Promise<st
     return violations
   }
   const violations: string[] = []
-  const left = [...doors]
-  const knockOn = async (): Promise<void> => {
-    for (let door = left.shift(); door !== undefined; door = left.shift()) violations.push(...(await knock(door)))
+  const left = [...ofRoutes]
+  const tryNext = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) violations.push(...(await tryRoute(next)))
   }
-  // Whoever is refused everywhere knocks at many at once: a key nobody knows is looked for only every tenth of a second. Not at all of
-  // them: thousands of calls at once keep this process so long that those of others wait for a connection in vain, and are answered 503.
-  await Promise.all(Array.from({ length: expect ? AT_ONCE : 1 }, knockOn))
+  // A caller who is refused everywhere tries many routes at once: an unknown key is looked up only every tenth of a second. It does not
+  // try all at once: thousands of calls keep this process so busy that other calls wait too long for a connection, and are answered 503.
+  await Promise.all(Array.from({ length: expect ? AT_ONCE : 1 }, tryNext))
   return violations
 }
 const AT_ONCE = 32

@@ -4,10 +4,11 @@ import { inject } from 'vitest'
 import type {} from './global-setup.ts'
 
 /**
- * Parts of its own window, which nobody sees without a screen: for each page it began processes for them, half of what a page takes.
- * This replaces playwright's list; of that, plain HTTP to addresses that are not of this machine is all that our tests could meet.
+ * Features of Chromium that tests do without. The first three are menus of its address bar: they started processes for each page, which
+ * took half of the page's processor time. Chromium takes the last list it is given, so this replaces that of playwright; the last two
+ * are the ones of playwright's that could matter here.
  */
-const UNSEEN =
+const DISABLED_FEATURES =
   'WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable'
 
 /** Whether there is a Chromium; the global set-up has said so aloud when there is none. */
@@ -21,7 +22,7 @@ export async function launchChromium(): Promise<Browser> {
   const args = [
     ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     '--disable-dev-shm-usage',
-    `--disable-features=${UNSEEN}`,
+    `--disable-features=${DISABLED_FEATURES}`,
   ]
   return await chromium.launch({ executablePath, args })
 }

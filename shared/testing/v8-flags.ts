@@ -1,18 +1,18 @@
-// How V8 runs tests, which is other than how it best runs a server: most of what they run, they run too seldom to gain what it takes to
-// optimize it.
+// Flags of V8 for tests. A test process runs most of its code only a few times, so to optimize code early costs it more than it gains;
+// a server is the other way round.
 
 /**
- * Optimizes code later, by the bytes of it that have run (Node: 132 kB). Newer versions of Node count calls instead, have a quick compiler
- * in between, and refuse to start with this.
+ * Optimizes a function only after this many bytes of its code have run (Node: 132 kB). Newer versions of Node count calls instead, have a
+ * quick compiler in between, and refuse to start with this.
  */
 const later = (budget: number): string[] =>
   Number.parseInt(process.versions.node, 10) < 22 ? [`--interrupt-budget=${budget}`] : []
 
 /**
- * Of tests that talk to nothing: a tenth of their time went into optimizing what hardly ran again. Decimals of a moment are most of what
- * they make: with room for them, less is collected and less is moved.
+ * For tests that use no servers. With Node's budget they spent a tenth of their time on optimizing. Most of what they allocate are decimals
+ * that are soon garbage: a larger young heap is collected less often.
  */
 export const PURE_FLAGS = [...later(400_000), '--max-semi-space-size=64']
 
-/** Of tests with servers. Threads that collect side by side wait for each other where every core has work. */
+/** For tests with servers. Where every core is busy, parallel threads of the garbage collector wait for each other. */
 export const SERVER_FLAGS = [...later(1_000_000), '--single-threaded-gc', '--max-semi-space-size=32']
