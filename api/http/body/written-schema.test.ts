@@ -74,3 +74,15 @@ test('what a period may be is no matter of its answer', () => {
   expect(writtenSchema(Period)).not.toHaveProperty('then')
   expect(write(writtenSchema(Nullable(Period)), { type: 'YEAR', value: 2 })).toBe('{"type":"YEAR","value":2}')
 })
+
+test('a schema below many that may be null is copied once, not twice for each of them', () => {
+  let reads = 0
+  const deepest = Object.defineProperty({ type: 'string' }, 'title', { enumerable: true, get: () => `${++reads}` })
+  const nested = Array.from({ length: 12 }).reduce<unknown>(
+    below => ({ anyOf: [{ type: 'object', properties: { below } }, { type: 'null' }] }),
+    deepest,
+  )
+  writtenSchema(nested)
+  // Once as a member of what is above it, and once where it is copied itself.
+  expect(reads).toBeLessThanOrEqual(2)
+})

@@ -14,9 +14,12 @@ const isNull = (schema: unknown): boolean => isNode(schema) && schema['type'] ==
 export function writtenSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(writtenSchema)
   if (!isNode(schema)) return schema
-  const written = Object.entries(withoutCondition(schema)).map(([key, value]) => [key, writtenSchema(value)])
-  return orNull(schema) ?? Object.fromEntries(written)
+  // In this order: below a union that becomes a nullable type nothing is copied twice, which would double with each level.
+  return orNull(schema) ?? membersOf(schema)
 }
+
+const membersOf = (schema: Node): Node =>
+  Object.fromEntries(Object.entries(withoutCondition(schema)).map(([key, value]) => [key, writtenSchema(value)]))
 
 /** The nullable form, or null where there is none. */
 function orNull({ anyOf, ...more }: Node): Node | null {
