@@ -66,7 +66,11 @@ export const SETTINGS = {
     null,
     url('postgres:', 'postgresql:'),
   ),
-  DATABASE_POOL_MAX: setting('Most PostgreSQL connections one process opens.', '10', integer(1, 500)),
+  DATABASE_POOL_MAX: setting(
+    'Most PostgreSQL connections one process opens. One that is idle for three minutes is closed.',
+    '10',
+    integer(1, 500),
+  ),
   NATS_URL: setting('NATS server with JetStream, or several separated by commas.', null, text),
   NATS_REPLICAS: setting('Replicas of each usage stream; 3 on a cluster.', '1', integer(1, 5)),
   NATS_MONITOR_URL: setting(

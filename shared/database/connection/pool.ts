@@ -41,6 +41,12 @@ const SESSION = '-c TimeZone=UTC -c random_page_cost=1.1 -c jit=off'
 /** A caller of the api is answered within 5 s; a job may wait longer for its turn. */
 const CONNECT_MS = 10_000
 
+/**
+ * How long a connection is kept that nobody uses. A new one has read no catalog and planned no statement yet, so its first answers take
+ * several times as long. Firewalls and load balancers between here and the database forget what was idle for four minutes or more.
+ */
+const IDLE_MS = 180_000
+
 export type PoolOptions = {
   /** Logs in as `role`. */
   readonly url: string
@@ -66,6 +72,7 @@ export function openPool(options: PoolOptions, more: string): Database {
     max: poolMax,
     options: `${more}${SESSION} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
     connectionTimeoutMillis: connectMs ?? CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
     // What is sent while an answer is on its way does not wait for it; see transact.
     pipeline: true,
   } as pg.PoolConfig)
