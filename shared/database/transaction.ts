@@ -2,8 +2,9 @@
 // travels with the beginning of the next. For that the connection must not wait for an answer before it sends more (`pipeline` of the
 // pool).
 import type { Socket } from 'node:net'
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { drizzleOn } from './statements/drizzle-on.ts'
 import { namedBy, withNameIfOften } from './statements/statement-names.ts'
 
 /** What the work of a transaction may do; it is begun and ended here alone. */
@@ -158,7 +159,7 @@ const transactions = new WeakMap<pg.PoolClient, Transaction>()
 function transactionOn(client: pg.PoolClient): Transaction {
   const known = transactions.get(client)
   if (known) return known
-  const made = drizzle(client)
+  const made = drizzleOn(client)
   transactions.set(client, made)
   return made
 }

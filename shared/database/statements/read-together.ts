@@ -1,10 +1,10 @@
 // A read whose questions do not depend on each other's answers, in one message there and one back: the beginning, the tenant, the
 // questions and the end travel together, all of them prepared, and the server answers them together. What PostgreSQL says of the columns
 // is asked once for each connection.
-import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import type { Tenant } from '../../tenant.ts'
 import { BEGIN_SNAPSHOT, type Transaction, takeEnd } from '../transaction.ts'
+import { drizzleOn } from './drizzle-on.ts'
 
 type Parse = (text: string) => unknown
 type Field = { readonly name: string; readonly dataTypeID: number }
@@ -108,7 +108,7 @@ function connectionOf(client: pg.PoolClient): Connection {
         else refuse(new Error('what is read together is asked together'))
       }),
   }
-  const tx = drizzle(asking as unknown as pg.PoolClient)
+  const tx = drizzleOn(asking as unknown as pg.PoolClient)
   const own: Connection = { tx, writing, chunks, prepared: new Set(), columns: new Map(), questions: null }
   connections.set(client, own)
   return own

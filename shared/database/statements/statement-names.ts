@@ -1,7 +1,8 @@
 // Names under which statements are prepared. To read and plan a statement of thirty columns, under row-level security, costs PostgreSQL
 // several times what it costs to answer it: a connection that was asked it before keeps its plan.
-import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { drizzleOn } from './drizzle-on.ts'
 
 /** A query as the driver takes it. */
 export type NamedQuery = { readonly text: string; readonly name?: string }
@@ -48,5 +49,5 @@ export function namedBy(naming: Naming, client: pg.PoolClient, onQuery: (asked: 
     onQuery(asked)
     return client.query(naming(asked, values), values)
   }
-  return drizzle(Object.create(client, { query: { value: query } }) as pg.PoolClient)
+  return drizzleOn(Object.create(client, { query: { value: query } }) as pg.PoolClient)
 }
