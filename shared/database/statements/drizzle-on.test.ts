@@ -55,6 +55,14 @@ test.each(Object.entries(STATEMENTS))('%s', (_, statement) => {
   for (const _ of ['first', 'again']) expect(statement(kept).toSQL()).toEqual(expected)
 })
 
+test('a column of a table that is not read is refused, also after it was written', () => {
+  for (const db of [plain, kept]) {
+    db.select({ id: others.id }).from(others).toSQL()
+    const wrong = db.select({ id: others.id }).from(things)
+    expect(() => wrong.toSQL()).toThrow('is not part of the query')
+  }
+})
+
 test('a column is written by drizzle once', () => {
   const table: PgTable = pgTable('written', { id: text(), name: text() })
   const { dialect } = kept as unknown as { readonly dialect: { escapeName(name: string): string } }

@@ -7,8 +7,17 @@ import type pg from 'pg'
 type Selected = { readonly path: readonly string[]; readonly field: unknown }
 type Form = { readonly isSingleTable?: boolean }
 
+/** What a select is of: with its fields by name, or in order. */
+type Select = {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly fieldsFlat?: readonly Selected[]
+  readonly table: unknown
+  readonly joins?: readonly unknown[]
+}
+
 /** What drizzle writes selections with. */
 type Dialect = {
+  buildSelectQuery(select: Select): SQL
   buildSelection(fields: readonly Selected[], form?: Form): SQL
   sqlToQuery(written: SQL): { readonly sql: string }
 }
@@ -18,12 +27,29 @@ export function drizzleOn(client: Pick<pg.PoolClient, 'query'>): NodePgDatabase 
   const made = drizzle(client as pg.PoolClient)
   const { dialect } = made as unknown as { readonly dialect: Dialect }
   dialect.buildSelection = selecting(dialect)
+  const ownQuery = dialect.buildSelectQuery.bind(dialect)
+  dialect.buildSelectQuery = select => {
+    const columns = columnsOf(select)
+    return ownQuery(columns === null ? select : { ...select, fieldsFlat: [{ path: [], field: sql.raw(columns) }] })
+  }
   return made
 }
 
 /** Columns of one table are written without it. */
 const alone = new WeakMap<object, string>()
 const withTable = new WeakMap<object, string>()
+
+/** Of a select of columns of one table, all written before; null for any other, whose fields drizzle examines one by one. */
+function columnsOf({ fields, fieldsFlat, table, joins }: Select): string | null {
+  if (fieldsFlat || joins?.length) return null
+  const columns: string[] = []
+  for (const field of Object.values(fields)) {
+    const text = alone.get(field as object)
+    if (text === undefined || (field as Column).table !== table) return null
+    columns.push(text)
+  }
+  return columns.length === 0 ? null : columns.join(', ')
+}
 
 /** As drizzle's own, whose text it keeps for each column. What is not a column is left to drizzle. */
 function selecting(dialect: Dialect): Dialect['buildSelection'] {
