@@ -10,6 +10,7 @@ import { formatInstant } from '../../shared/time.ts'
 import { columnOf, type ListTable } from '../list/list-spec.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { nounOf, withArticle } from './nouns.ts'
 import { inPlaceholders, inThisTenant } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
@@ -151,8 +152,24 @@ export async function requireAll<R extends StoredRow>(
   const found = rowsOf<R>(rows)
   const known = new Set(found.map(row => row.id))
   const missing = ids.find(entry => !known.has(entry.id))
-  if (missing) throw notFound(resource, missing.id, missing.field)
+  if (missing) throw await unknownId(uow, resource, missing)
   return found
+}
+
+/** The refusal for an id in a body that is not there. When it is the reference of one that is, it says which id that one has. */
+async function unknownId<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  { id, field }: { readonly id: string; readonly field: string },
+): Promise<AppError> {
+  const meant = resource.byReference && !looksLikeId(id) ? await findOne(uow, resource, id) : null
+  if (!meant) return notFound(resource, id, field)
+  const message = `${field} takes the id of ${withArticle(nounOf(resource.objectType))}, not its reference: ${JSON.stringify(id)} is ${meant.id}.`
+  return new AppError('RESOURCE_NOT_FOUND', message, {
+    field,
+    resourceId: meant.id,
+    resourceType: resource.objectType,
+  })
 }
 
 /** Inserts a new row with id, tenant and times filled in; returns it as stored. `id`: one that `newId` gave for it before. */
