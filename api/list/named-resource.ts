@@ -12,7 +12,7 @@ export type NamedResource = {
 }
 
 /** The condition that the column holds the id of what one of these texts names. */
-export function holdsOneOf(uow: ReadUow, column: PgColumn, texts: readonly string[], named?: NamedResource): SQL {
+export function isOneNamed(uow: ReadUow, column: PgColumn, texts: readonly string[], named?: NamedResource): SQL {
   if (named && texts.some(text => isReference(named, text))) return sql`${column} = any(${idsNamed(uow, texts, named)})`
   const [text] = texts
   return texts.length === 1 ? eq(column, text) : inArray(column, [...texts])
