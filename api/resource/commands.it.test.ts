@@ -98,6 +98,26 @@ test('a body with a reference where an id belongs is told the id', async () => {
   expect(foreign).not.toHaveProperty('resource_id')
 })
 
+test('a reference that is there already is refused with the id of what has it', async () => {
+  const { aLive, bLive } = api.tenants
+  const body = { reference: aLive.seed.unique('twice'), name: 'Twice' }
+  const first = await aLive.call('POST', '/v1/products', body)
+  expect((await aLive.call('POST', '/v1/products', body)).body).toEqual({
+    type: 'INVALID_REQUEST',
+    code: 'RESOURCE_ALREADY_EXISTS',
+    field: 'reference',
+    message: 'There already is one with this reference; choose another.',
+    resource_id: first.body['id'],
+    resource_type: 'PRODUCT',
+  })
+  expect((await bLive.call('POST', '/v1/products', body)).status).toBe(201)
+  const fresh = { ...body, reference: aLive.seed.unique('at-once') }
+  const both = await Promise.all([1, 2].map(() => aLive.call('POST', '/v1/products', fresh)))
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409])
+  const [made, refused] = both.toSorted((a, b) => a.status - b.status)
+  expect(refused?.body['resource_id']).toBe(made?.body['id'])
+})
+
 test('a row has the type of its table, and a name that is no column does not compile', () => {
   const { fields, searchable, ...rest } = definition
   // @ts-expect-error -- `nmae` is no column of product categories
