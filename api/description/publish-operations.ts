@@ -97,7 +97,7 @@ function bodyOf({ components }: Context, named: WithBody, raw: JsonObject): Json
   // A body of a form that generators cannot choose from is described by its main form; the others stay accepted.
   const referred = components.refer(schema, { root, base: named.resource?.shapeName ?? root, path: [] })
   const { description: _description, ...content } = referred
-  // A POST that needs no member of its body is answered without one (`emptyForAbsent`).
+  // A POST that needs no member of its body is answered without one (`bodyChecks`).
   const required = named.method !== 'POST' || !Check(schema, {})
   return { required, content: { 'application/json': { schema: content } } }
 }

@@ -63,6 +63,37 @@ describe('one shape of error', () => {
     expect(answer.body['message']).toMatch(message)
   })
 
+  test.each([
+    ['POST', '/v1/payments/x/reverse', { amount: { quantity: '1', currency: 'EUR' } }, 'amount'],
+    ['POST', '/v1/invoices/x/refund', { amount: { quantity: '1', currency: 'EUR' } }, 'amount'],
+    ['POST', '/v1/invoices/x/void', { reason: 'a mistake' }, 'reason'],
+    ['POST', '/v1/wallet-grants/x/revert', { grant_amount: null }, 'grant_amount'],
+    ['POST', '/v1/events/x/delete', { reason: 'a mistake' }, 'reason'],
+    ['DELETE', '/v1/products/x', { force: true }, 'force'],
+  ])('%s %s takes no body, and names the first member of one that is sent', async (method, url, body, field) => {
+    const answer = await a.call(method, url, body)
+    expect(answer).toMatchObject({ status: 400, body: { ...ENVELOPE, code: 'INVALID_FIELD', field } })
+    expect(answer.body['message']).toContain('takes no body')
+  })
+
+  test('an empty body is the same as none where none is taken', async () => {
+    const { id } = await a.seed.make(productResource)
+    expect((await a.call('POST', `/v1/products/${id}/activate`, {})).status).toBe(200)
+    expect((await a.call('POST', `/v1/products/${id}/activate`, [])).body).toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  test.each([
+    ['GET', '/v1/permissions?limit=2', 'limit'],
+    ['GET', '/v1/test-clocks?starting_after=x', 'starting_after'],
+    ['GET', '/v1/catalog?expand[]=ALL', 'expand[]'],
+    ['GET', '/v1/customers/x/entitlements?status=ACTIVE', 'status'],
+    ['POST', '/v1/events/x/delete?dry_run=true', 'dry_run'],
+    ['POST', '/v1/invoices/x/void?dry_run=true', 'dry_run'],
+  ])('%s %s takes no query, and names what is sent', async (method, url, field) => {
+    const answer = await a.call(method, url)
+    expect(answer).toMatchObject({ status: 400, body: { ...ENVELOPE, code: 'INVALID_FIELD', field } })
+  })
+
   test('colons and quotes in texts are no keys', async () => {
     const name = 'a "quoted": \\ text: {"x": 1}'
     const answer = await a.call('POST', '/v1/products', { name, reference: a.seed.unique('colon') })

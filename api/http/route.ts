@@ -15,13 +15,14 @@ import type { Failpoints } from '../../shared/failpoint.ts'
 import { once } from '../../shared/memory/once.ts'
 import { inTurns } from '../../shared/process/in-turns.ts'
 import type { Tenant } from '../../shared/tenant.ts'
+import { Shape } from '../resource/shapes.ts'
 import { inTimeOfRequest } from '../test-clock/request-time.ts'
 import { type Action, type ActionDeps, type Answer, type DeclaredAction, runAction } from './actions/action.ts'
 import type { AccessDeps, Caller } from './authenticate.ts'
+import { bodyChecks } from './body/before-validation.ts'
 import { boundLargeBodies } from './body/large-body.ts'
 import { sendInParts } from './body/send-in-parts.ts'
 import { serializerCompiler } from './body/serialization.ts'
-import { emptyForAbsent } from './body/validation.ts'
 import { partsWriter } from './body/write-in-parts.ts'
 import { authenticateFirst, callerOf } from './caller.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
@@ -277,7 +278,7 @@ function declaration(
     ...(spec.bodyBytesMax === undefined
       ? { onRequest: [first] }
       : { bodyLimit: spec.bodyBytesMax, onRequest: [first, boundLargeBodies(spec.bodyBytesMax)] }),
-    ...(spec.method === 'POST' && spec.body ? { preValidation: [emptyForAbsent(spec.body)] } : {}),
+    preValidation: bodyChecks(spec),
     config: { permission: spec.permission, ...more },
     schema: {
       summary: spec.summary,
@@ -285,12 +286,15 @@ function declaration(
       'x-permission': spec.permission,
       ...(more.dryRun ? { 'x-dry-run': true } : {}),
       ...(spec.params ? { params: spec.params } : {}),
-      ...(spec.query ? { querystring: spec.query } : {}),
+      // What a call does not take is refused, not ignored, also where it takes nothing.
+      querystring: spec.query ?? NO_QUERY,
       ...(spec.body ? { body: spec.body } : {}),
       response: { [status]: spec.response, ...(status === 201 ? { 200: spec.response } : {}) },
     },
   }
 }
+
+const NO_QUERY = Shape({})
 
 // Fastify has validated each part against the very schema its type comes from.
 const inputOf = <P extends TSchema | undefined, Q extends TSchema | undefined, B extends TSchema | undefined>(

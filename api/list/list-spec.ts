@@ -9,6 +9,7 @@ import { hasFieldValue, hasOneOf } from '../resource/custom-fields/conditions.ts
 import { type ResourceWithCustomFields, VALUE_LENGTH_MAX } from '../resource/custom-fields/schema.ts'
 import { Shape } from '../resource/shapes.ts'
 import { inThisTenant } from '../resource/tenant-condition.ts'
+import { isOneNamed, type NamedResource } from './named-resource.ts'
 import { OrderDirection } from './slice.ts'
 
 export type ListTable = PgTable & { platform_id: PgColumn; environment: PgColumn; id: PgColumn }
@@ -20,6 +21,8 @@ export type Filter<Column extends string = string> =
       readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
       readonly column: Column
       readonly schema?: TSchema
+      /** Of `equals`: the resource whose id the column holds, which may be named by its reference too. */
+      readonly names?: () => NamedResource
     }
   | {
       /** By rows of another table. */
@@ -147,7 +150,7 @@ export async function filterConditions(uow: ReadUow, spec: ListSpec, query: List
     const { kind } = filter
     const column = columnOf(table, filter.column)
     if (kind === 'oneOf') return [inArray(column, values)]
-    if (kind === 'equals') return [eq(column, value)]
+    if (kind === 'equals') return [isOneNamed(uow, column, [value], filter.names?.())]
     if (kind === 'equalsIgnoringCase') return [eq(sql`upper(${column})`, value.toUpperCase())]
     if (kind === 'contains') return [arrayContains(column, [value])]
     if (kind === 'boolean') return [eq(column, value === 'true')]
@@ -211,7 +214,13 @@ async function filterFieldConditions(uow: ReadUow, spec: ListSpec, filter: Filte
   const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `${place}.name`, others)
   return spec.ranges.includes(filter.name)
     ? within(column, `${place}.value`, values[0] ?? '')
-    : [inArray(column, [...values])]
+    : [isOneNamed(uow, column, values, namedIn(spec, filter.name))]
+}
+
+/** The resource that a column names, as the filter by it says. */
+function namedIn({ filters }: ListSpec, column: string): NamedResource | undefined {
+  const filter = Object.values(filters).find(of => of.kind === 'equals' && of.column === column)
+  return filter?.kind === 'equals' ? filter.names?.() : undefined
 }
 
 function named(

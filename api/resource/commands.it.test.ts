@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTenant, SERVICE, type Uow } from '../../shared/database/database.ts'
 import { meterResource } from '../modules/catalog/meters/meter.ts'
 import { type ProductCategory, productCategories } from '../modules/catalog/products/table.ts'
+import { customerResource } from '../modules/parties/customers/resource.ts'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
 import { noticesOf } from '../testing/notices.ts'
 import { createResource, updateResource } from './commands.ts'
@@ -76,6 +77,45 @@ test('the rule of when a field may change holds of what was patched, not of what
     return await updateResource(uow, derived, made.id, { name: 'Thawed' })
   })
   expect(followed.reference).toBe('of-thawed')
+})
+
+test('a body with a reference where an id belongs is told the id', async () => {
+  const { aLive, bLive } = api.tenants
+  const customer = await aLive.seed.make(customerResource)
+  const reference = String(customer['reference'])
+  const contact = { customer_id: reference, reference: aLive.seed.unique('contact') }
+  expect((await aLive.call('POST', '/v1/contacts', contact)).body).toEqual({
+    type: 'INVALID_REQUEST',
+    code: 'RESOURCE_NOT_FOUND',
+    field: 'customer_id',
+    message: `customer_id takes the id of a customer, not its reference: "${reference}" is ${customer['id']}.`,
+    resource_id: customer['id'],
+    resource_type: 'CUSTOMER',
+  })
+  // Of another tenant nothing is said.
+  const foreign = (await bLive.call('POST', '/v1/contacts', contact)).body
+  expect(foreign).toMatchObject({ code: 'RESOURCE_NOT_FOUND', message: `There is no CUSTOMER "${reference}".` })
+  expect(foreign).not.toHaveProperty('resource_id')
+})
+
+test('a reference that is there already is refused with the id of what has it', async () => {
+  const { aLive, bLive } = api.tenants
+  const body = { reference: aLive.seed.unique('twice'), name: 'Twice' }
+  const first = await aLive.call('POST', '/v1/products', body)
+  expect((await aLive.call('POST', '/v1/products', body)).body).toEqual({
+    type: 'INVALID_REQUEST',
+    code: 'RESOURCE_ALREADY_EXISTS',
+    field: 'reference',
+    message: 'There already is one with this reference; choose another.',
+    resource_id: first.body['id'],
+    resource_type: 'PRODUCT',
+  })
+  expect((await bLive.call('POST', '/v1/products', body)).status).toBe(201)
+  const fresh = { ...body, reference: aLive.seed.unique('at-once') }
+  const both = await Promise.all([1, 2].map(() => aLive.call('POST', '/v1/products', fresh)))
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409])
+  const [made, refused] = both.toSorted((a, b) => a.status - b.status)
+  expect(refused?.body['resource_id']).toBe(made?.body['id'])
 })
 
 test('a row has the type of its table, and a name that is no column does not compile', () => {

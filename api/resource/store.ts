@@ -10,6 +10,7 @@ import { formatInstant } from '../../shared/time.ts'
 import { columnOf, type ListTable } from '../list/list-spec.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { nounOf, withArticle } from './nouns.ts'
 import { inPlaceholders, inThisTenant } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
@@ -151,29 +152,77 @@ export async function requireAll<R extends StoredRow>(
   const found = rowsOf<R>(rows)
   const known = new Set(found.map(row => row.id))
   const missing = ids.find(entry => !known.has(entry.id))
-  if (missing) throw notFound(resource, missing.id, missing.field)
+  if (missing) throw await unknownId(uow, resource, missing)
   return found
 }
 
-/** Inserts a new row with id, tenant and times filled in; returns it as stored. `id`: one that `newId` gave for it before. */
+/** The refusal for an id in a body that is not there. When it is the reference of one that is, it says which id that one has. */
+async function unknownId<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  { id, field }: { readonly id: string; readonly field: string },
+): Promise<AppError> {
+  const meant = resource.byReference && !looksLikeId(id) ? await findOne(uow, resource, id) : null
+  if (!meant) return notFound(resource, id, field)
+  const message = `${field} takes the id of ${withArticle(nounOf(resource.objectType))}, not its reference: ${JSON.stringify(id)} is ${meant.id}.`
+  return new AppError('RESOURCE_NOT_FOUND', message, {
+    field,
+    resourceId: meant.id,
+    resourceType: resource.objectType,
+  })
+}
+
+/**
+ * Inserts a new row with id, tenant and times filled in; returns it as stored. `id`: one that `newId` gave for it before. Throws
+ * RESOURCE_ALREADY_EXISTS with the id of the row that has the reference.
+ */
 export async function insertRow<R extends StoredRow>(
   uow: Uow,
-  resource: Pick<Resource<R>, 'table' | 'idPrefix'>,
+  resource: Pick<Resource<R>, 'table' | 'idPrefix'> & Partial<Pick<Resource<R>, 'byReference' | 'objectType'>>,
   values: Row,
   id: string = newId(resource.idPrefix),
 ): Promise<R> {
   const now = formatInstant(uow.now)
-  const rows = await insertOnce(uow, resource.table, {
+  const whole = {
     ...values,
     id,
     platform_id: uow.tenant.platformId,
     environment: uow.tenant.environment,
     created_at: now,
     updated_at: now,
-  })
+  }
+  // A failed insert ends the transaction, and then nothing says which row is there.
+  const unlessThere = resource.byReference === true && typeof values['reference'] === 'string'
+  let rows = await insertOnce(uow, resource.table, whole, { unlessThere })
+  if (unlessThere && rows.length === 0) {
+    await refuseReference(uow, resource, String(values['reference']))
+    // Another index has one: the refusal names its columns.
+    rows = await insertOnce(uow, resource.table, whole)
+  }
   const [row] = rowsOf<R>(rows)
   if (!row) throw new Error('an insert returned no row')
   return row
+}
+
+/** Throws RESOURCE_ALREADY_EXISTS when this tenant has a row with the reference. */
+async function refuseReference(
+  uow: Uow,
+  { table, objectType }: Pick<Resource, 'table'> & Partial<Pick<Resource, 'objectType'>>,
+  reference: string,
+): Promise<void> {
+  const [there] = rowsOf<StoredRow>(
+    await rowByKey(table, 'reference')(uow.tx, {
+      platform: uow.tenant.platformId,
+      environment: uow.tenant.environment,
+      key: reference,
+    }),
+  )
+  if (!there) return
+  throw new AppError('RESOURCE_ALREADY_EXISTS', 'There already is one with this reference; choose another.', {
+    field: 'reference',
+    resourceId: there.id,
+    ...(objectType === undefined ? {} : { resourceType: objectType }),
+  })
 }
 
 /** Saves `values` over the row with this id; returns it as stored. */

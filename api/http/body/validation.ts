@@ -1,5 +1,4 @@
 // TypeBox schemas as Fastify validators: bodies are never coerced or trimmed, and a refusal names the field and what to do.
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { AppError } from '../../../shared/errors.ts'
@@ -17,7 +16,8 @@ type Fault = {
   params: Record<string, unknown>
 }
 
-const validatorOf = bySchema(schema => Compile(schema))
+/** The compiled check of a schema. */
+export const validatorOf = bySchema(schema => Compile(schema))
 
 /**
  * A Fastify validator compiler over TypeBox, which compiles with the first check. A failed check carries one AppError about the
@@ -30,14 +30,6 @@ export function validatorCompiler({ schema }: { schema: unknown }): (data: unkno
     return { error: refusalOf(compiled.Errors(data) as unknown as Fault[], schema) }
   }
 }
-
-/** Before a POST is checked: one that needs no member of its body needs no body. A PATCH without one, and the body `null`, are mistakes. */
-export const emptyForAbsent =
-  (schema: TSchema) =>
-  (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
-    if (request.body === undefined && validatorOf(schema).Check({})) request.body = {}
-    done()
-  }
 
 /**
  * The refusal for a failed check; unknown fields first, since they explain most other faults. With the schema it names the fields that

@@ -1,10 +1,12 @@
 // Wallets: what one customer holds of one wallet type (semantics 6).
+import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { plain, ZERO } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { defineResource, field, PAUSABLE_RULES, type Resource } from '../../resource/define-resource.ts'
 import { IdText, PausableStatus, Reference } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
+import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { reservedOf } from './ledger/load-accounts.ts'
@@ -38,7 +40,10 @@ export const walletResource: Resource<Wallet> = defineResource<Wallet>({
     customer: { by: 'customer_id', to: () => customerResource },
   },
   check: async (uow, row, previous) => {
-    if (previous === null) await checkOwners(uow, row)
+    if (previous === null) {
+      await checkOwners(uow, row)
+      await refuseSecond(uow, row)
+    }
     if (previous !== null && row.status === 'ARCHIVED') await refuseWhileReserved(uow, row)
   },
   fixture: {
@@ -63,6 +68,19 @@ async function checkOwners(uow: Uow, { wallet_type_id, customer_id }: Wallet): P
   if (!isClosedOrArchived(customer)) return
   const message = `The customer is ${customer.status}; it can have no new wallet.`
   throw new AppError('INVALID_FIELD', message, { field: 'customer_id' })
+}
+
+/** Throws RESOURCE_ALREADY_EXISTS when the customer has a wallet of the type that is not ARCHIVED; the index refuses two at once. */
+async function refuseSecond(uow: Uow, { wallet_type_id, customer_id }: Wallet): Promise<void> {
+  const isOfBoth = and(eq(wallets.wallet_type_id, wallet_type_id), eq(wallets.customer_id, customer_id))
+  const [there] = await uow.tx
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(and(inThisTenant(uow, wallets), isOfBoth, ne(wallets.status, 'ARCHIVED')))
+  if (!there) return
+  const message = `The customer has a wallet of this type already: ${there.id}. Use that one, or archive it first.`
+  const about = { field: 'wallet_type_id', resourceId: there.id, resourceType: 'WALLET' }
+  throw new AppError('RESOURCE_ALREADY_EXISTS', message, about)
 }
 
 async function refuseWhileReserved(uow: Uow, { id }: Wallet): Promise<void> {

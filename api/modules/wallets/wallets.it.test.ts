@@ -64,7 +64,9 @@ describe('credit types, wallet types and wallets', () => {
     const wallet = await of.wallet(MONEY)
     const { customer_id, wallet_type_id } = wallet
     const again = () => a.call('POST', '/v1/wallets', { reference: a.seed.unique('w'), customer_id, wallet_type_id })
-    expect(refusal(await again())).toEqual([409, 'RESOURCE_ALREADY_EXISTS', 'wallet_type_id'])
+    const second = await again()
+    expect(refusal(second)).toEqual([409, 'RESOURCE_ALREADY_EXISTS', 'wallet_type_id'])
+    expect(second.body).toMatchObject({ message: expect.stringContaining(String(second.body['resource_id'])) })
     await a.call('POST', `/v1/wallets/${wallet['id']}/archive`)
     expect((await again()).status).toBe(201)
     const listed = await a.call('GET', `/v1/wallets?customer_id=${customer_id}&wallet_type_id=${wallet_type_id}`)

@@ -8,6 +8,7 @@ import { type RouteDeps, readRoute } from '../../http/route.ts'
 import { wantsFirstPage } from '../../list/first-page.ts'
 import { listSlice } from '../../list/list-slice.ts'
 import {
+  type Filter,
   filterConditions,
   filterQuery,
   type ListOrder,
@@ -41,7 +42,9 @@ const specOf = (resource: Resource): ListSpec => ({
           'statuses[]': { kind: 'oneOf', column: 'status', schema: resource.fields['status']?.schema ?? Type.String() },
         }
       : {}),
-    ...resource.filters,
+    ...Object.fromEntries(
+      Object.entries(resource.filters ?? {}).map(([name, filter]) => [name, withNames(resource, filter)]),
+    ),
     ...BY_TIME,
   },
   orderBy: [...TIMES, ...(resource.orderBy ?? [])],
@@ -50,6 +53,15 @@ const specOf = (resource: Resource): ListSpec => ({
   customFields: customFieldsType(resource),
   ...(resource.selectionRules ? { selectionRules: resource.selectionRules } : {}),
 })
+
+/** A filter by the id of another resource takes that one's reference too. */
+function withNames(resource: Resource, filter: Filter): Filter {
+  if (filter.kind !== 'equals' || filter.names) return filter
+  const { column } = filter
+  const expanded = Object.values(resource.expand ?? {}).find(({ by, within }) => by === column && within === undefined)
+  const to = resource.references?.[column] ?? expanded?.to
+  return typeof to === 'function' ? { ...filter, names: to } : filter
+}
 
 const isPaged = (resource: Resource): boolean => resource.paged ?? true
 

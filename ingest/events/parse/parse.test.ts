@@ -121,7 +121,17 @@ describe('a batch', () => {
     expect(refusal(batch([null])).field).toBe('0')
     expect(refusal(batch({ meter_datas: good(1), x: 1 })).field).toBe('x')
   })
-  test('sent as one event is refused', () => expect(refusal(parseText('[]')).code).toBe('INVALID_FIELD'))
+  test('sent as one event is refused, naming the call that takes a batch', () => {
+    for (const events of [[], good(2)]) {
+      const error = { code: 'INVALID_REQUEST', status: 400, message: expect.stringContaining('/v1/events/ingest-list') }
+      expect(parseText(JSON.stringify(events))).toMatchObject({ kind: 'reject', error })
+    }
+  })
+  test('in which one event was sent, or a list under another name, is refused with the form of a batch', () => {
+    for (const body of [goodEvent(), { events: good(2) }])
+      expect(batch(body)).toMatchObject({ error: { message: expect.stringContaining('{"meter_datas": [...]}') } })
+    expect(refusal(batch({ events: good(2) })).field).toBe('events')
+  })
 })
 
 describe('whatever JSON comes', () => {

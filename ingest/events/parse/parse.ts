@@ -53,20 +53,22 @@ const EVENT_FIELDS = new Set([
 
 /** One event. Never throws. */
 export const parseSingle = (body: unknown, context: ParseContext): Parsed =>
-  settle(context, reading => ({ kind: 'events', events: [readEvent(body, reading)], wrapped: false }))
+  settle(context, reading => {
+    if (Array.isArray(body))
+      return reading.refuse(
+        'INVALID_REQUEST',
+        '',
+        'Expected one event, and not a list: send lists to /v1/events/ingest-list.',
+      )
+    return { kind: 'events', events: [readEvent(body, reading)], wrapped: false }
+  })
 
 /** A batch: a bare array, or an object with `meter_datas`. Never throws. */
 export const parseBatch = (body: unknown, context: ParseContext): Parsed =>
   settle(context, reading => {
     const wrapped = !Array.isArray(body)
-    const list = wrapped ? readObject(body, BATCH_FIELDS, reading)['meter_datas'] : body
-    if (!Array.isArray(list)) {
-      return reading.refuse(
-        'MISSING_FIELD',
-        'meter_datas',
-        'Expected a list of events: an array, or {"meter_datas": [...]}.',
-      )
-    }
+    const list = wrapped ? readBatch(body, reading) : body
+    if (!Array.isArray(list)) return reading.refuse('MISSING_FIELD', 'meter_datas', BATCH_FORM)
     if (list.length === 0 || list.length > context.batchMax) {
       const field = wrapped ? 'meter_datas' : ''
       return reading.refuse(
@@ -83,6 +85,16 @@ export const parseBatch = (body: unknown, context: ParseContext): Parsed =>
     reading.eventPath = ''
     return { kind: 'events', events, wrapped }
   })
+
+const BATCH_FORM = 'Expected a list of events: an array, or {"meter_datas": [...]}.'
+
+/** What an object has as its events. Whoever sends other members alone means another form of a batch, or one event. */
+function readBatch(body: unknown, reading: Reading): unknown {
+  const names = typeof body === 'object' && body !== null ? Object.keys(body) : []
+  const [first] = names
+  if (first !== undefined && !names.includes('meter_datas')) return reading.refuse('INVALID_FIELD', first, BATCH_FORM)
+  return readObject(body, BATCH_FIELDS, reading)['meter_datas']
+}
 
 class UnknownMeter extends AppError {}
 

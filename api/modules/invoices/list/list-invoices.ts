@@ -8,6 +8,7 @@ import type { ListOrder, ListQuery, ListSpec } from '../../../list/list-spec.ts'
 import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { customFieldsOfRows } from '../../../resource/custom-fields/values.ts'
 import { timesOfCustomers } from '../../../test-clock/test-clock.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { checkExpand } from '../expand-invoice.ts'
 import { InvoiceStatus } from '../schema.ts'
 import { HIDDEN_COLUMNS, invoices, type ShownInvoice } from '../table.ts'
@@ -15,6 +16,7 @@ import { invoiceView } from '../view.ts'
 import { invoicesByNumber } from './by-number.ts'
 
 const IdFilter = Type.String({ maxLength: 64 })
+const IdOrReference = Type.String({ maxLength: 255 })
 
 /**
  * The invoices of a subscription, and those that its invoices were issued in with others. By ids alone, so that the index
@@ -27,7 +29,7 @@ const isOfSubscription = ({ tenant }: ReadUow, [id]: readonly string[]): SQL =>
 export const INVOICE_LIST: ListSpec = {
   table: invoices,
   filters: {
-    customer_id: { kind: 'equals', column: 'customer_id', schema: IdFilter },
+    customer_id: { kind: 'equals', column: 'customer_id', schema: IdOrReference, names: () => customerResource },
     'statuses[]': { kind: 'oneOf', column: 'status', schema: InvoiceStatus },
     invoice_date: { kind: 'range', column: 'invoice_date' },
     created_at: { kind: 'range', column: 'created_at' },

@@ -81,7 +81,13 @@ export const scheduleResource = defineResource<Schedule>({
   testClockOf: 'pricing_plan_subscription_id',
   statuses: { ACTIVE: ['DRAFT'] },
   paged: false,
-  filters: { pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' } },
+  filters: {
+    pricing_plan_subscription_id: {
+      kind: 'equals',
+      column: 'pricing_plan_subscription_id',
+      names: () => subscriptionResource,
+    },
+  },
   orderBy: ['start_at'],
   expand: {
     pricing_plan_version: { by: 'pricing_plan_version_id', to: () => pricingPlanVersionResource },
