@@ -173,6 +173,12 @@ class Played {
         this.schedules.push(id)
         return
       }
+      case 'copy': {
+        const { id } = await this.post(`${SCHEDULES}/${last}/copy`, { start_at: timeOf(first) })
+        await this.post(`${SCHEDULES}/${id}/activate`)
+        this.schedules.push(id)
+        return
+      }
       case 'take-back':
         await succeed(this.tenant, 'DELETE', `/v1/${SCHEDULES}/${this.schedules.pop()}`)
         return
