@@ -133,7 +133,8 @@ class Played {
         return
       }
       case 'cancel': {
-        const when = first === 'now' ? { type: 'NOW' } : { type: 'DATE', cancel_at: timeOf(first) }
+        const type = { now: 'NOW', next: 'NEXT_BILLING_PERIOD' }[first]
+        const when = type ? { type } : { type: 'DATE', cancel_at: timeOf(first) }
         await on('cancel', { ...when, refund_advance_charges: words.includes('credit') })
         return
       }
