@@ -10,7 +10,7 @@ import { addLine, deleteLines, type OnInvoice, replaceLine } from './added-lines
 import { AddedLineBody } from './added-lines/schema.ts'
 import { answerOf, wholeInvoice } from './answer.ts'
 import { creditAndCopy } from './credits/credit-and-copy.ts'
-import { creditInvoice } from './credits/credit-invoice.ts'
+import { creditByHand } from './credits/credit-by-hand.ts'
 import { CreditAndCopyAnswer, CreditAndCopyBody, CreditBody } from './credits/schema.ts'
 import { createOneOff } from './one-off/create-one-off.ts'
 import { OneOffInvoiceBody } from './one-off/schema.ts'
@@ -62,7 +62,7 @@ export function invoiceLineRoutes(app: FastifyInstance, deps: RouteDeps & Invoic
     body: CreditBody,
     response: InvoiceView,
     handle: async (uow, { params, body }) =>
-      await wholeInvoice(uow, await creditInvoice(uow, idOf('invo', params.id), body)),
+      await wholeInvoice(uow, await creditByHand(uow, idOf('invo', params.id), body)),
   })
   writeRoute(app, deps, {
     permission: 'INVOICE.CREATE',

@@ -10,15 +10,10 @@ import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
 import { cancelSubscription } from './ending/cancel-subscription.ts'
+import { deleteSchedule } from './schedules/delete-schedule.ts'
 import { NeighbourQuery, neighboursOf } from './schedules/neighbour-query.ts'
 import { scheduleResource } from './schedules/schedule.ts'
-import {
-  activateSchedule,
-  createSchedule,
-  deleteSchedule,
-  type ScheduleBody,
-  updateSchedule,
-} from './schedules/schedule-commands.ts'
+import { activateSchedule, createSchedule, type ScheduleBody, updateSchedule } from './schedules/schedule-commands.ts'
 import { CancelBody } from './schema.ts'
 import { subscriptionResource } from './subscription.ts'
 import { deleteSubscription, updateSubscription } from './subscription-commands.ts'
@@ -123,7 +118,7 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.DELETE',
-    summary: 'Delete a draft schedule.',
+    summary: 'Delete a draft schedule, or the last active one before it begins: the one before it runs on.',
     method: 'DELETE',
     url: SCHEDULE,
     handle: async (uow, { params }) => await viewOf(uow, scheduleResource, await deleteSchedule(uow, params.id)),

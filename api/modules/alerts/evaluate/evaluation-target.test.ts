@@ -66,6 +66,7 @@ const schedule = (start_at: string, end_at: string | null = null) => ({
   start_at,
   end_at,
   pricing_currency: 'EUR',
+  pricing_plan_id: 'pric_1',
 })
 const subscription = (more: Partial<WatchedSubscription> = {}): WatchedSubscription => ({
   id: 'ppsu_1',
@@ -150,6 +151,14 @@ describe('the time that is watched', () => {
     [
       'reaches back where the state is carried on',
       {},
+      true,
+      '2026-01-10T00:00:00Z',
+      '2026-04-01T00:00:00Z',
+      '2026-03-01T00:00:00Z',
+    ],
+    [
+      'reaches back over a schedule that this one goes on from',
+      { schedules: CHANGED.schedules.map(each => ({ ...each, carries_usage: true as const })) },
       true,
       '2026-01-10T00:00:00Z',
       '2026-04-01T00:00:00Z',

@@ -11,6 +11,7 @@ import { usageInterval } from '../../../../shared/billing/usage-interval.ts'
 import { at, formatInstant, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import type { CustomerMark } from '../../../usage/changes/latest-marks.ts'
 import type { CalculationInput, ScheduleInput } from '../../billing/terms/billing-inputs.ts'
+import { countedSchedules } from '../../billing/terms/carried-usage.ts'
 import { activeSpan, calendarAt, type PeriodInputs } from '../../billing/terms/windows.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
@@ -26,7 +27,10 @@ export type WatchingRule = {
 export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
   readonly id: string
   readonly customer_id: string
-  readonly schedules: readonly Pick<ScheduleInput, 'id' | 'start_at' | 'end_at' | 'pricing_currency'>[]
+  readonly schedules: readonly Pick<
+    ScheduleInput,
+    'id' | 'pricing_plan_id' | 'start_at' | 'end_at' | 'pricing_currency' | 'carries_usage'
+  >[]
 }
 
 /** The part of a rule that names the feature, and the customers whose use of it counts. */
@@ -89,7 +93,7 @@ type Running = {
   timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'persisted'>
 }
 
-/** A state that is carried on counts from the start of the schedule that holds, or from the state recorded since, as on the invoice. */
+/** A state that is carried on counts from the start of the schedule that holds, or of the first that it goes on from, or from the state recorded since, as on the invoice. */
 function runningPeriod(
   inputs: WatchedSubscription,
   { now, persisted }: { readonly now: Instant; readonly persisted: PersistedUsageByPrice },
@@ -102,13 +106,14 @@ function runningPeriod(
   )
   if (!found || !schedule) return null
   const { covered } = found
-  const start = at(schedule.start_at)
-  const carried = interval(instantOf(Math.max(start, covered.start)), covered.end)
+  const counted = countedSchedules(inputs.schedules, schedule)
+  const start = at(counted[0].start_at)
+  const carried = interval(instantOf(Math.max(at(schedule.start_at), covered.start)), covered.end)
   return {
     period: covered,
     timeOf: ({ id, persist }) => {
       if (!persist) return { interval: covered, persisted: null }
-      const states = persisted.get(persistedKey(schedule.id, id)) ?? []
+      const states = counted.flatMap(each => persisted.get(persistedKey(each.id, id)) ?? [])
       const time = usageInterval(true, start, carried, states)
       const state = persistedUsageAt(states, time)
       return { interval: time, persisted: state && { ...state, currency: schedule.pricing_currency } }

@@ -1,7 +1,7 @@
 // Time that a FINAL invoice has billed stays as billed, whatever changes in subscriptions and schedules.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { at } from '../../../../shared/time.ts'
-import { beforeSave } from '../../../resource/rules.ts'
+import { beforeDelete, beforeSave } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
 import { clauseChanges } from '../../subscriptions/clauses/clause-entries.ts'
 import { seatsValueChanges } from '../../subscriptions/counts/seat-spans.ts'
@@ -16,6 +16,7 @@ import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
+import { refuseDeletingBilled } from './refuse-deleting-billed.ts'
 import { refuseEarlyEnd } from './refuse-early-end.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
@@ -82,6 +83,7 @@ async function guardSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment
 export const CLOSED_TIME_GUARDS = [
   beforeSave(seatAssignmentResource, guardSeat),
   beforeSave(scheduleResource, guardSchedule),
+  beforeDelete(scheduleResource, refuseDeletingBilled),
   beforeSave(subscriptionResource, guardSubscription),
   beforeSave(subscriptionResource, refuseEarlyEnd),
   beforeSave(subscriptionResource, refuseVoidingBilled),

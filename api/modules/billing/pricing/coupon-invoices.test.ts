@@ -204,9 +204,10 @@ describe('on which invoices a coupon counts', () => {
     })
   })
 
-  test('one for one invoice, of a trial that nothing ends, is looked for on no later invoice', () => {
+  test('one for one invoice, of a trial, is looked for on no later invoice', () => {
     const daily = { billing_period: { type: 'DAY' as const, value: 1 } }
-    const schedules = [{ trial: true as const, coupons: [once] }]
+    const end = '2026-01-11T00:00:00Z'
+    const schedules = [{ end_at: end, trial: true as const, coupons: [once] }, { start_at: end }]
     const inputs = exampleInputs({ start: START, items: [ahead, recurring('100')], schedules, subscription: daily })
     const [window] = invoiceWindows(inputs)
     if (!window) throw new Error('there is a first invoice')
@@ -245,7 +246,7 @@ describe('on which invoices a coupon counts', () => {
           ? [[window.arrears?.start, window.cutoffAt].map(time => new Date(time ?? 0).toISOString().slice(0, 10))]
           : []
       })
-      expect(having).toEqual([['resumed_at' in late ? '2026-01-11' : '2026-01-01', '2026-02-01']])
+      expect(having).toEqual([['2026-01-11', '2026-02-01']])
     },
   )
 

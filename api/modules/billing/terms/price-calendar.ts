@@ -4,6 +4,7 @@ import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { BillingInputs, ConfigInput, PricingInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+import { countedSchedules } from './carried-usage.ts'
 import type { SoldPricing } from './sold-pricings.ts'
 import { calendarAt } from './windows.ts'
 
@@ -11,7 +12,7 @@ import { calendarAt } from './windows.ts'
 export type PriceCalendar = {
   /** The time in which the schedule sells the price, within the time in which the subscription is active. */
   readonly span: Span
-  /** The start of the schedule: from then on usage is carried over, also over a change of its rate card. */
+  /** From then on usage is carried over: the start of the schedule, or of the first that it goes on from. */
   readonly since: Instant
   readonly billingPeriod: PeriodLength
   readonly pricingPeriod: PeriodLength
@@ -65,7 +66,7 @@ export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   const { gridOf } = calendarAt(inputs, span, left.start)
   return {
     span: left,
-    since: instantOf(Math.max(at(schedule.start_at), span.start)),
+    since: instantOf(Math.max(at(countedSchedules(inputs.schedules, schedule)[0].start_at), span.start)),
     billingPeriod,
     pricingPeriod,
     billingGrid: gridOf(billingPeriod),

@@ -5,9 +5,8 @@ import type { SeatChange } from '../../../../shared/billing/charging/seats.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
-import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import { at, type Interval } from '../../../../shared/time.ts'
+import type { Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
@@ -28,6 +27,7 @@ import type {
   ProductItemInput,
   ScheduleInput,
 } from './billing-inputs.ts'
+import { persistedOf } from './carried-usage.ts'
 import { includedOf } from './included-of.ts'
 import { calendarOf, type PriceCalendar } from './price-calendar.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
@@ -222,7 +222,7 @@ function termsOfPricing(
             ...reportsOf(of, productItem, conditions.get(config.id) ?? null),
             split: splitOf(of, config),
             group: [],
-            persisted: persistedOf(inputs, schedule, config),
+            persisted: persistedOf(inputs, { schedule, item, productItem, config }),
             included,
             seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
             inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',
@@ -241,15 +241,6 @@ function termsOfPricing(
       (a.config.order ?? LAST) - (b.config.order ?? LAST),
   )
 }
-
-const persistedOf = (
-  { persisted_usages }: BillingInputs,
-  schedule: ScheduleInput,
-  config: ConfigInput,
-): PersistedUsage[] =>
-  persisted_usages
-    .filter(each => each.schedule_id === schedule.id && each.config_id === config.id)
-    .map(({ id, start_at, persist_usage }) => ({ id, at: at(start_at), usage: decimal(persist_usage) }))
 
 /** Item → product → category → platform → STANDARD (semantics 2). */
 const taxCategoryOf = (

@@ -31,3 +31,37 @@ test.each([
   }
   expect(charged).toEqual(expected)
 })
+
+const [START, END] = ['2026-01-01T00:00:00Z', '2026-01-15T00:00:00Z']
+const fee = recurring('310', { billing_in_advance: true })
+const windowsOf = (over: Partial<Parameters<typeof exampleInputs>[0]>) =>
+  [...invoiceWindows(exampleInputs({ start: START, items: [fee], ...over }))]
+    .slice(0, 2)
+    .map(({ arrears, cutoffAt }) => [arrears && formatInstant(arrears.start), formatInstant(cutoffAt)])
+const trial = { trial: true as const, end_at: END }
+
+test('invoices begin where a trial at the start ends, and are cut as without it', () => {
+  const february = [END, '2026-02-01T00:00:00Z']
+  expect(windowsOf({ schedules: [trial, { start_at: END }] })).toEqual([[null, END], february])
+  const exact = { billing_time: 'EXACT' as const, billing_anchor: '2026-01-31T00:00:00Z' }
+  expect(windowsOf({ schedules: [trial, { start_at: END }], subscription: exact })).toEqual([
+    [null, END],
+    [END, '2026-01-31T00:00:00Z'],
+  ])
+})
+
+test('a trial that nothing follows, or that is cancelled, has no invoice', () => {
+  expect(windowsOf({ schedules: [{ trial: true }] })).toEqual([])
+  expect(windowsOf({ schedules: [trial] })).toEqual([])
+  const cancelled = { inactive_periods: [{ type: 'CANCEL' as const, start_at: '2026-01-10T00:00:00Z' }] }
+  expect(windowsOf({ schedules: [trial, { start_at: END }], subscription: cancelled })).toEqual([])
+})
+
+test('a trial between two schedules is in the invoices of its periods', () => {
+  const [from, until] = [END, '2026-01-20T00:00:00Z']
+  const between = [{ end_at: from }, { start_at: from, end_at: until, trial: true as const }, { start_at: until }]
+  expect(windowsOf({ schedules: between })).toEqual([
+    [null, START],
+    [START, '2026-02-01T00:00:00Z'],
+  ])
+})

@@ -95,12 +95,23 @@ export function wholePeriodAt(inputs: PeriodInputs, instant: Instant): BillingPe
 /** A billing period, or the rest of one whose first part was invoiced when nothing was known to follow it. */
 type Billed = BillingPeriod & { readonly isRest: boolean }
 
-/** The billing periods of the active span, in order; one in which billing resumed is in parts. */
-function* periodsIn(inputs: BillingInputs, span: Span): Generator<Billed, void, undefined> {
+/**
+ * From when on there are invoices: a TRIAL that comes first charges nothing, so they begin where it ends, and who leaves before is charged
+ * nothing. Null where nothing follows it yet.
+ */
+function billedFrom({ schedules }: BillingInputs): Instant | null {
+  const first = schedules.find(({ trial }) => trial !== true)
+  return first ? at(first.start_at) : null
+}
+
+/** The billing periods of the active span from this moment on, in order; one in which billing resumed is in parts. */
+function* periodsIn(inputs: BillingInputs, span: Span, from: Instant): Generator<Billed, void, undefined> {
   const resumed = (inputs.resumed_at ?? []).map(at)
   for (const part of partsOf(inputs, span))
-    for (const period of billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span))
-      yield* cutAt(period, resumed)
+    for (const period of billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span)) {
+      const { start, end } = period.covered
+      if (end > from) yield* cutAt({ ...period, covered: interval(instantOf(Math.max(start, from)), end) }, resumed)
+    }
 }
 
 /** The period up to each of these moments within it, in order, and the rest. */
@@ -119,10 +130,10 @@ function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<B
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */
 export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
-  const span = activeSpan(inputs)
-  if (!span) return
+  const [span, from] = [activeSpan(inputs), billedFrom(inputs)]
+  if (!span || from === null) return
   let current: BillingPeriod | null = null
-  for (const next of periodsIn(inputs, span)) {
+  for (const next of periodsIn(inputs, span, from)) {
     const opensAt: Instant = current?.covered.start ?? next.covered.start
     // The invoice of what came before was issued when it was the last: it charged nothing ahead of the rest.
     const advance = next.isRest ? null : next.covered

@@ -53,8 +53,8 @@ export async function zoneOfSubscription(uow: ReadUow, subscription: Subscriptio
 }
 
 /**
- * The end of the billing period that runs now. Before the first period it is that one's start; after the last, now: then
- * nothing is billed any more. `schedules` are in the order of time, and one at least.
+ * The end of the billing period that runs now. Before the first period it is that one's start, and in a trial at the start its end, where
+ * invoices begin; after the last, now: then nothing is billed any more. `schedules` are in the order of time, and one at least.
  */
 export async function currentPeriodEnd(
   uow: ReadUow,
@@ -64,6 +64,8 @@ export async function currentPeriodEnd(
   const first = schedules[0]
   if (!first) return uow.now
   if (uow.now < at(first.start_at)) return at(first.start_at)
+  const charged = schedules.find(({ type }) => type !== 'TRIAL')
+  if (charged && uow.now < at(charged.start_at)) return at(charged.start_at)
   const zone = await zoneOfSubscription(uow, subscription)
   return billingPeriodOf({ subscription, schedules, zone }, uow.now)?.covered.end ?? uow.now
 }

@@ -2,7 +2,7 @@
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
-import { createResource, deleteResource, saveChange, updateResource } from '../../../resource/commands.ts'
+import { createResource, saveChange, updateResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
@@ -93,28 +93,6 @@ export async function updateSchedule(
   await requireTakenBack(uow, row, { given: givenIn(patch) ?? [], stored: schedule.override_pricings })
   if (schedule.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return row
-}
-
-/** Deletes a DRAFT schedule, unless that would leave a gap between its neighbours. */
-export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
-  const { schedule, subscription } = await lockSchedule(uow, id)
-  if (schedule.status !== 'DRAFT') {
-    const message =
-      'Only a DRAFT can be deleted, and this one is ACTIVE; set its end_at, or have another schedule follow it.'
-    throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
-      field: 'status',
-      resourceId: schedule.id,
-      resourceType: scheduleResource.objectType,
-    })
-  }
-  const all = await listSchedules(uow, subscription.id)
-  const place = all.findIndex(other => other.id === schedule.id)
-  const [before, after] = [all[place - 1], all[place + 1]]
-  if (before && after) {
-    const message = `It would leave a gap between the schedules ${before.id} and ${after.id}; delete the later ones first.`
-    throw new AppError('COULD_NOT_DELETE_RESOURCE', message)
-  }
-  return await deleteResource(uow, scheduleResource, id)
 }
 
 /** Activates a DRAFT schedule; an ACTIVE one stays as it is. Refused while one before it is DRAFT (contract: States). */

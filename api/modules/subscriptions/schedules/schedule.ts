@@ -42,7 +42,7 @@ export const scheduleResource = defineResource<Schedule>({
     type: field(OneOf('DEFAULT', 'TRIAL'), { change: 'never' }),
     status: readOnly(
       OneOf('DRAFT', 'ACTIVE'),
-      'POST /v1/pricing-plan-schedules/{id}/activate makes it ACTIVE. One that is ACTIVE stays so and ends at its end_at; DELETE removes a DRAFT.',
+      'POST /v1/pricing-plan-schedules/{id}/activate makes it ACTIVE. One that is ACTIVE stays so and ends at its end_at; DELETE removes a DRAFT, or the last one before it begins.',
     ),
     pricing_plan_subscription_id: field(IdText('subscription'), { create: 'required', change: 'never' }),
     pricing_plan_id: readOnly(Type.String()),

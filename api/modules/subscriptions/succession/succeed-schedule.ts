@@ -55,6 +55,7 @@ export async function copySchedule(
     included_volumes: entriesFrom(schedule.included_volumes, placed.start_at),
     pricing_plan_version_selector: null,
     override_pricings: await indexedPrices(uow, schedule, span),
+    carries_usage: true,
     ...carriedCoupons(span),
   })
 }
@@ -93,6 +94,7 @@ export async function migrateSchedule(
     ...realignedBy(body),
     ...(body.status ? { status: body.status } : {}),
     type: 'DEFAULT',
+    carries_usage: version.pricing_plan_id === schedule.pricing_plan_id,
     pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
     ...(await termsInVersion(uow, schedule, { version, start: start_at })),
     ...carriedCoupons(body),

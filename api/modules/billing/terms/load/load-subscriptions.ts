@@ -89,6 +89,7 @@ export async function loadSchedules(
       units: s.units,
       refund: s.refund_advance_charges,
       realign: s.realign_invoice_date_to_pricing_plan_schedule_start_at,
+      carries: s.carries_usage,
       type: s.type,
       variant: pricingPlans.variant,
     })
@@ -111,7 +112,16 @@ export async function loadSchedules(
     [...groupBy(held, row => row.subscription_id)].map(([id, own]) => [
       id,
       own.map(
-        ({ subscription_id: _subscription, status: _status, refund, realign, type, variant: _variant, ...given }) => {
+        ({
+          subscription_id: _subscription,
+          status: _status,
+          refund,
+          realign,
+          carries,
+          type,
+          variant: _variant,
+          ...given
+        }) => {
           const { coupons, enabled, markup, commitment, ...stated } = given
           const { override_pricings, included_volumes, seats_values, units, ...schedule } = stated
           const card = cards.get(schedule.pricing_plan_id)
@@ -123,15 +133,23 @@ export async function loadSchedules(
             ...(markup ? { markup } : {}),
             ...(commitment ? { commitment } : {}),
             ...statedOf({ override_pricings, included_volumes, seats_values, units }),
-            ...(refund ? { refund_advance_charges: true as const } : {}),
-            ...(type === 'TRIAL' ? { trial: true as const } : {}),
-            ...(realign ? { realign } : {}),
+            ...flagsOf({ refund, realign, carries, type }),
           }
         },
       ),
     ]),
   )
 }
+
+type Flags = { readonly refund: boolean; readonly realign: boolean; readonly carries: boolean; readonly type: string }
+
+/** What is true of a schedule, each absent where it is not. */
+const flagsOf = ({ refund, realign, carries, type }: Flags) => ({
+  ...(refund ? { refund_advance_charges: true as const } : {}),
+  ...(type === 'TRIAL' ? { trial: true as const } : {}),
+  ...(realign ? { realign } : {}),
+  ...(carries ? { carries_usage: true as const } : {}),
+})
 
 type Stated = Required<Pick<ScheduleInput, 'override_pricings' | 'included_volumes' | 'seats_values' | 'units'>>
 

@@ -61,7 +61,7 @@ export function closingsOf(story: Story): Closing[] {
   const closings: Closing[] = []
   let moment = story.start
   let from: number | null = null
-  let cutoff = story.start
+  let cutoff = opensAt(knownAt(story, moment))
   for (;;) {
     for (const { at } of story.actions) {
       if (at <= moment || at > cutoff) continue
@@ -72,6 +72,8 @@ export function closingsOf(story: Story): Closing[] {
     const known = knownAt(story, issued)
     const end = endOf(story, known)
     if (cutoff > story.start + YEAR_DAYS * DAY) return closings
+    // Who leaves before anything is charged has no invoice.
+    if (from === null && end <= cutoff) return closings
     const next = cutoff < end ? spansOf(story, known, story.billing, { start: cutoff, end })[0] : undefined
     closings.push({ cutoff, issued, from, ahead: next?.end ?? cutoff, known })
     // It has ended, unless what follows is activated only later: that is billed from its start.
@@ -83,5 +85,10 @@ export function closingsOf(story: Story): Closing[] {
   }
 }
 
+/** A TRIAL charges nothing, so invoices begin where it ends; without an end never. */
+const opensAt = ({ phases }: Known): number => phases.find(({ trial }) => !trial)?.start ?? Number.POSITIVE_INFINITY
+
 const cutoffAfter = (story: Story, known: Known, from: number | null): number | undefined =>
-  from === null ? story.start : spansOf(story, known, story.billing, { start: from, end: endOf(story, known) })[0]?.end
+  from === null
+    ? opensAt(known)
+    : spansOf(story, known, story.billing, { start: from, end: endOf(story, known) })[0]?.end

@@ -1,0 +1,48 @@
+// Over which schedules a calculation with `persist` goes on counting (semantics 1.1). Pure.
+import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
+import { decimal } from '../../../../shared/decimal.ts'
+import { at } from '../../../../shared/time.ts'
+import type { BillingInputs, ConfigInput, ItemInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+
+type Carrying = Pick<ScheduleInput, 'pricing_plan_id' | 'start_at' | 'end_at' | 'carries_usage'>
+
+/** The schedule, after those that it goes on from: each is of the same plan, and ends where the next one starts. The first comes first. */
+export function countedSchedules<S extends Carrying>(all: readonly S[], schedule: S): [S, ...S[]] {
+  const before = schedule.carries_usage
+    ? all.find(
+        ({ end_at, pricing_plan_id }) => end_at === schedule.start_at && pricing_plan_id === schedule.pricing_plan_id,
+      )
+    : undefined
+  if (!before) return [schedule]
+  const [first, ...rest] = countedSchedules(all, before)
+  return [first, ...rest, schedule]
+}
+
+type Price = {
+  readonly schedule: ScheduleInput
+  readonly item: ItemInput
+  readonly productItem: ProductItemInput
+  readonly config: ConfigInput
+}
+
+/** The states that were recorded for a price, by itself or by the price of its item in the schedules that it goes on from, by time. */
+export function persistedOf(inputs: BillingInputs, of: Price): PersistedUsage[] {
+  if (inputs.persisted_usages.length === 0) return []
+  const [own, ...others] = countedSchedules(inputs.schedules, of.schedule).toReversed()
+  const earlier = new Set(others.map(({ id }) => id))
+  return inputs.persisted_usages
+    .filter(({ schedule_id, config_id }) =>
+      config_id === of.config.id
+        ? schedule_id === own?.id || earlier.has(schedule_id)
+        : earlier.has(schedule_id) && isReplaced(inputs, config_id, of),
+    )
+    .map(({ id, start_at, persist_usage }) => ({ id, at: at(start_at), usage: decimal(persist_usage) }))
+    .toSorted((a, b) => a.at - b.at)
+}
+
+/** Whether both are the only price of the product item in their versions. */
+function isReplaced({ pricings }: BillingInputs, configId: string, { item, productItem }: Price): boolean {
+  const sold = pricings.flatMap(({ items }) => items).find(({ configs }) => configs.some(({ id }) => id === configId))
+  const isOnly = ({ configs }: ItemInput): boolean => configs.length === 1
+  return sold !== undefined && isOnly(sold) && isOnly(item) && sold.product_item_ids.includes(productItem.id)
+}

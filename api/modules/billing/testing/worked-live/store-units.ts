@@ -1,0 +1,79 @@
+// Usage of worked cases in ClickHouse, as the aggregator would have stored it, and an api that reads it.
+import { createTestClickHouse } from '../../../../../shared/testing/clickhouse.ts'
+import { type ClickHouseClient, createClickHouse } from '../../../../../shared/usage/clickhouse.ts'
+import { succeed } from '../../../../testing/calls.ts'
+import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
+import { createUsageReader } from '../../usage/usage-reader.ts'
+
+export type LiveRig = { readonly api: ApiHarness; readonly client: ClickHouseClient; close(): Promise<void> }
+
+/** Of every case: the position of the log. */
+let stored = 0
+
+/** An api whose usage is in ClickHouse. What its TEST tenants invoice becomes FINAL when it closes. */
+export async function openLiveRig(): Promise<LiveRig> {
+  const clickhouse = await createTestClickHouse()
+  const client = createClickHouse(clickhouse.url, clickhouse.database)
+  const reader = createUsageReader({ client, jsm: undefined as never, partitions: 2 })
+  const positions = async (): Promise<number[]> => [0, stored]
+  const upToDateUntil: typeof reader.upToDateUntil = async clock => clock.now()
+  const api = await startApi({ usage: { ...reader, settle: async () => true, positions, upToDateUntil } })
+  api.clock.set(Date.parse('2027-06-01T10:00:00Z'))
+  const { aTest } = api.tenants
+  const invoice_settings = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
+  await succeed(aTest, 'PATCH', `/v1/platforms/${aTest.tenant.platformId}`, { invoice_settings })
+  return {
+    api,
+    client,
+    close: async () => {
+      await api.close()
+      await client.close()
+      await clickhouse.drop()
+    },
+  }
+}
+
+type Units = {
+  readonly customer: string
+  readonly meter: string
+  readonly value: string
+  readonly quantity: string
+  readonly time: string
+}
+
+/** Stores one event. */
+export async function storeUnits(client: ClickHouseClient, { tenant }: TestTenant, of: Units): Promise<void> {
+  stored += 1
+  const hash = stored.toString(16).padStart(32, '0')
+  const timestamp = of.time.replace('T', ' ').replace('Z', '.000')
+  await client.insert({
+    table: 'usage_events',
+    format: 'JSONEachRow',
+    values: [
+      {
+        id_hash: hash,
+        content_hash: hash.slice(16),
+        platform_id: tenant.platformId,
+        environment: tenant.environment,
+        reference: `event-${stored}`,
+        customer_key: of.customer,
+        meter_reference: of.meter,
+        timestamp,
+        received_at: timestamp,
+        value_references: [of.value],
+        value_quantities: [of.quantity],
+        value_currencies: [''],
+        properties: {},
+        subscription: '',
+        log_partition: 1,
+        log_seq: stored,
+        log_line: 1,
+        version: stored,
+        deleted: 0,
+      },
+    ],
+  })
+  await client.command({
+    query: `INSERT INTO usage_bucket_marks SELECT platform_id, environment, customer_key, meter_reference, toStartOfHour(timestamp), log_partition, log_seq FROM usage_events WHERE id_hash = '${hash}'`,
+  })
+}

@@ -1,0 +1,42 @@
+// What takes a schedule away: a DRAFT, or one that is ACTIVE and has not begun, such as a downgrade that the customer takes back.
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import { formatInstant } from '../../../../shared/time.ts'
+import { deleteResource, saveChange, saveRemoval } from '../../../resource/commands.ts'
+import { wakeBilling } from '../billing-time/next-billing.ts'
+import type { Schedule } from '../table.ts'
+import { listSchedules, requireOpen, scheduleResource } from './schedule.ts'
+import { lockSchedule } from './schedule-commands.ts'
+
+/**
+ * Deletes a DRAFT schedule, unless that would leave a gap between its neighbours, or the last ACTIVE one before it begins: the schedule
+ * before it runs on in its place, with no refund where it would have ended. Throws COULD_NOT_DELETE_RESOURCE.
+ */
+export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
+  const { schedule, subscription } = await lockSchedule(uow, id)
+  const all = await listSchedules(uow, subscription.id)
+  const place = all.findIndex(other => other.id === schedule.id)
+  const [before, after] = [all[place - 1], all[place + 1]]
+  if (before && after) {
+    const message = `It would leave a gap between the schedules ${before.id} and ${after.id}; delete the later ones first.`
+    throw new AppError('COULD_NOT_DELETE_RESOURCE', message)
+  }
+  if (schedule.status === 'DRAFT') return await deleteResource(uow, scheduleResource, id)
+  requireOpen(subscription)
+  if (schedule.start_at <= formatInstant(uow.now))
+    throw refused(schedule, 'it has begun; set its end_at, or have another schedule follow it')
+  if (!before) throw refused(schedule, 'the subscription has no other; cancel or void the subscription instead')
+  if (before.type === 'TRIAL')
+    throw refused(schedule, `the trial ${before.id} would run on; cancel the subscription instead`)
+  await saveRemoval(uow, scheduleResource, schedule)
+  await saveChange(uow, scheduleResource, before, { end_at: schedule.end_at, refund_advance_charges: false })
+  await wakeBilling(uow, subscription)
+  return schedule
+}
+
+const refused = ({ id }: Schedule, why: string): AppError =>
+  new AppError('COULD_NOT_DELETE_RESOURCE', `The schedule is ACTIVE and cannot be deleted: ${why}.`, {
+    field: 'status',
+    resourceId: id,
+    resourceType: scheduleResource.objectType,
+  })
