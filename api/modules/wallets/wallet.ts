@@ -8,6 +8,7 @@ import { getOne } from '../../resource/store.ts'
 import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { reservedOf } from './ledger/load-accounts.ts'
+import { lockNewWallets } from './ledger/lock-wallets.ts'
 import { type Wallet, wallets } from './table.ts'
 import { walletTypeResource } from './wallet-type.ts'
 
@@ -38,7 +39,10 @@ export const walletResource: Resource<Wallet> = defineResource<Wallet>({
     customer: { by: 'customer_id', to: () => customerResource },
   },
   check: async (uow, row, previous) => {
-    if (previous === null) await checkOwners(uow, row)
+    if (previous === null) {
+      await lockNewWallets(uow, row.customer_id)
+      await checkOwners(uow, row)
+    }
     if (previous !== null && row.status === 'ARCHIVED') await refuseWhileReserved(uow, row)
   },
   fixture: {
