@@ -1,6 +1,7 @@
 // What changes a subscription and its schedules together.
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { isTestTime } from '../../../shared/test-time.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import type { FieldActions } from '../../resource/changes/field-actions.ts'
@@ -9,6 +10,7 @@ import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts
 import { getOne, lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { type Identifier, upsertResource } from '../../resource/upsert/upsert.ts'
 import { viewOf } from '../../resource/views.ts'
+import { requireClocks } from '../../test-clock/test-clock.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'
 import { customerResource } from '../parties/customers/resource.ts'
@@ -74,6 +76,9 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
+  // Before the customer, as a billing run has it: the two wait for each other, and neither has what the other one needs.
+  const { upgraded_from_pricing_plan_subscription_id: oldId } = subscription
+  if (oldId !== null) await lockOne(uow, subscriptionResource, oldId)
   const entityId = subscription.billing_entity_id
   const entity = await requireActive(uow, billingEntityResource, { field: 'billing_entity_id', id: entityId }, 'share')
   const { customer_id: customerId, forward_customer_id: forwardId } = subscription
@@ -82,6 +87,12 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     await requireProcessed(uow, 'forward_customer_id', forwardId)
     if (customerId !== null) await requireSameClock(uow, [customerId, forwardId])
   }
+  // Held by now: one that was attached to a test clock since the call came is activated in the time of that.
+  if (!isTestTime())
+    await requireClocks(
+      uow,
+      [customerId, forwardId].filter(id => id !== null),
+    )
   const billedId = billedCustomerOf(subscription)
   if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
   await activateAllSchedules(uow, subscription)
