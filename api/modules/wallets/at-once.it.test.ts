@@ -11,7 +11,7 @@ import { succeed } from '../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../billing/testing/no-usage.ts'
 import { untilItWaits } from '../subscriptions/testing/until-it-waits.ts'
 import { createGrant } from './grants/create-grant.ts'
-import { grantingPlans, LUMP, type Subscribed } from './testing/granting-plans.ts'
+import { grantingPlans, LUMP, SEATS, type Subscribed } from './testing/granting-plans.ts'
 import { subscribedTo } from './testing/sold-plans.ts'
 import { MONEY } from './testing/wallets-of.ts'
 import { walletResource } from './wallet.ts'
@@ -109,4 +109,18 @@ test('a charge does not grant to a wallet that is being archived, but to a new o
   expect(others).toEqual([])
   expect(grant?.['wallet_id']).not.toBe(made['id'])
   expect(await succeed(tenant, 'GET', `/v1/wallets/${grant?.['wallet_id']}`)).toMatchObject({ status: 'ACTIVE' })
+})
+
+test('of two pricings added to a version at once that grant to one wallet type, one of them for each seat, one is refused', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const perSeat = plans.fixed('100', { source: 'PER_SEAT' })
+    const { pricing } = await plans.sold([
+      { model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [perSeat] } },
+      { model: 'RECURRING', config: { ...LUMP, wallet_grants: [plans.fixed('1')] } },
+    ])
+    const answers = await Promise.all([pricing(0, 1), pricing(1, 2)])
+    const [made, refused] = answers.toSorted((a, b) => a.status - b.status)
+    expect([made?.status, refused?.status]).toEqual([201, 400])
+    expect(refused?.body['field']).toBe('items.0.configs.0.wallet_grants.0.wallet_type_id')
+  }
 })
