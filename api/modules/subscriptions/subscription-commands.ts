@@ -13,6 +13,7 @@ import { viewOf } from '../../resource/views.ts'
 import { requireClocks } from '../../test-clock/test-clock.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'
+import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { endUpgraded } from './ending/end-upgraded.ts'
 import { endedAt, runningOn } from './ending/inactive-periods.ts'
@@ -87,6 +88,8 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     await requireProcessed(uow, 'forward_customer_id', forwardId)
     if (customerId !== null) await requireSameClock(uow, [customerId, forwardId])
   }
+  const sellerId = subscription.seller_details?.seller_customer_id
+  if (sellerId !== undefined) await requireSellerThere(uow, sellerId)
   // Held by now: one that was attached to a test clock since the call came is activated in the time of that.
   if (!isTestTime())
     await requireClocks(
@@ -138,6 +141,18 @@ async function requireProcessed(uow: Uow, field: string, customerId: string): Pr
   if (!customer.roles.includes('PROCESSING_ONLY')) return
   const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: customerId })
+}
+
+/** Throws INVALID_OPERATION for a seller who is gone, which is held as by requireActive. */
+async function requireSellerThere(uow: Uow, sellerId: string): Promise<void> {
+  const seller = await lockExisting(uow, customerResource, sellerId, 'no key update')
+  if (!isClosedOrArchived(seller)) return
+  const message = `The seller is ${seller.status}, so nothing is billed for it any more; name another one.`
+  throw new AppError('INVALID_OPERATION', message, {
+    field: 'seller_details.seller_customer_id',
+    resourceId: sellerId,
+    resourceType: customerResource.objectType,
+  })
 }
 
 /** Throws MISSING_FIELD for a sale within the US whose tax is not stated; where a tax engine decides it, it need not be. */
