@@ -13,10 +13,10 @@ function findDriverError(error: unknown): DriverError | null {
 }
 
 // Row-level security hides the detail of a violation, so the constraint's name has to tell which field the user chose:
-// `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `referen…`.
+// `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `refer…`.
 function fieldOf(constraint: string | undefined): string | undefined {
   const column = /environment_([a-z_]+?)_f?key[0-9]*$/.exec(constraint ?? '')?.[1]
-  return column?.startsWith('referen') ? 'reference' : column
+  return column?.startsWith('refer') ? 'reference' : column
 }
 
 /** Whether a row could not be stored because another one has the same value of this field. */
