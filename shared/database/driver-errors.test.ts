@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isUnavailable } from './driver-errors.ts'
+import { isTaken, isUnavailable, mapDriverError } from './driver-errors.ts'
 
 const withCode = (code: string) => Object.assign(new Error('it failed'), { code })
 
@@ -21,3 +21,17 @@ test.each(['53', '530', '57P', '08', '28P01', '42601', 'ERR_INVALID_URL'])(
   '%s is a fault, not a server that is away',
   code => expect(isUnavailable(withCode(code))).toBe(false),
 )
+
+test.each([
+  'customers_platform_id_environment_reference_key',
+  'pricing_plan_subscriptions_platform_id_environment_referenc_key',
+  'pricing_plan_subscription_gro_platform_id_environment_refer_key',
+])('a reference that is taken is named, however much of it the constraint %s has', constraint => {
+  const error = Object.assign(withCode('23505'), { constraint })
+  expect(isTaken(error, 'reference')).toBe(true)
+  expect(mapDriverError(error)).toMatchObject({
+    code: 'RESOURCE_ALREADY_EXISTS',
+    message: 'There already is one with this reference; choose another.',
+    details: { field: 'reference' },
+  })
+})

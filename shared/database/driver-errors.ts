@@ -13,10 +13,21 @@ function findDriverError(error: unknown): DriverError | null {
 }
 
 // Row-level security hides the detail of a violation, so the constraint's name has to tell which field the user chose:
-// `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `referen…`.
+// `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `refer…`.
 function fieldOf(constraint: string | undefined): string | undefined {
   const column = /environment_([a-z_]+?)_f?key[0-9]*$/.exec(constraint ?? '')?.[1]
-  return column?.startsWith('referen') ? 'reference' : column
+  return column?.startsWith('refer') ? 'reference' : column
+}
+
+/** Whether a row could not be stored because another one has the same value of this field. */
+export function isTaken(error: unknown, field: string): boolean {
+  const driver = findDriverError(error)
+  return driver?.code === '23505' && fieldOf(driver.constraint) === field
+}
+
+/** What another transaction has stored meanwhile: the unit of work finds it when it is done again, which inTenant does. */
+export class StoredMeanwhileError extends Error {
+  readonly code = '40001'
 }
 
 /** Text that is not valid in the database's encoding, or a jsonb escape of such a character. */

@@ -1,6 +1,7 @@
 // What changes a subscription and its schedules together.
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
+import { isTestTime } from '../../../shared/test-time.ts'
 import { formatInstant } from '../../../shared/time.ts'
 import { emit } from '../../outbox.ts'
 import type { FieldActions } from '../../resource/changes/field-actions.ts'
@@ -9,8 +10,10 @@ import type { Resource, Row, StoredRow } from '../../resource/define-resource.ts
 import { getOne, lockExisting, lockOne, notFound } from '../../resource/store.ts'
 import { type Identifier, upsertResource } from '../../resource/upsert/upsert.ts'
 import { viewOf } from '../../resource/views.ts'
+import { requireClocks } from '../../test-clock/test-clock.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'
+import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { endUpgraded } from './ending/end-upgraded.ts'
 import { endedAt, runningOn } from './ending/inactive-periods.ts'
@@ -74,6 +77,9 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
+  // Before the customer, as a billing run has it: the two wait for each other, and neither has what the other one needs.
+  const { upgraded_from_pricing_plan_subscription_id: oldId } = subscription
+  if (oldId !== null) await lockOne(uow, subscriptionResource, oldId)
   const entityId = subscription.billing_entity_id
   const entity = await requireActive(uow, billingEntityResource, { field: 'billing_entity_id', id: entityId }, 'share')
   const { customer_id: customerId, forward_customer_id: forwardId } = subscription
@@ -82,6 +88,14 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     await requireProcessed(uow, 'forward_customer_id', forwardId)
     if (customerId !== null) await requireSameClock(uow, [customerId, forwardId])
   }
+  const sellerId = subscription.seller_details?.seller_customer_id
+  if (sellerId !== undefined) await requireSellerThere(uow, sellerId)
+  // Held by now: one that was attached to a test clock since the call came is activated in the time of that.
+  if (!isTestTime())
+    await requireClocks(
+      uow,
+      [customerId, forwardId].filter(id => id !== null),
+    )
   const billedId = billedCustomerOf(subscription)
   if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
   await activateAllSchedules(uow, subscription)
@@ -127,6 +141,18 @@ async function requireProcessed(uow: Uow, field: string, customerId: string): Pr
   if (!customer.roles.includes('PROCESSING_ONLY')) return
   const message = "The customer is PROCESSING_ONLY: its usage is its parents', and it is never billed itself."
   throw new AppError('INVALID_OPERATION', message, { field, resourceId: customerId })
+}
+
+/** Throws INVALID_OPERATION for a seller who is gone, which is held as by requireActive. */
+async function requireSellerThere(uow: Uow, sellerId: string): Promise<void> {
+  const seller = await lockExisting(uow, customerResource, sellerId, 'no key update')
+  if (!isClosedOrArchived(seller)) return
+  const message = `The seller is ${seller.status}, so nothing is billed for it any more; name another one.`
+  throw new AppError('INVALID_OPERATION', message, {
+    field: 'seller_details.seller_customer_id',
+    resourceId: sellerId,
+    resourceType: customerResource.objectType,
+  })
 }
 
 /** Throws MISSING_FIELD for a sale within the US whose tax is not stated; where a tax engine decides it, it need not be. */

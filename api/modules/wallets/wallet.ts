@@ -10,6 +10,7 @@ import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { reservedOf } from './ledger/load-accounts.ts'
+import { lockNewWallets } from './ledger/lock-wallets.ts'
 import { type Wallet, wallets } from './table.ts'
 import { walletTypeResource } from './wallet-type.ts'
 
@@ -41,6 +42,7 @@ export const walletResource: Resource<Wallet> = defineResource<Wallet>({
   },
   check: async (uow, row, previous) => {
     if (previous === null) {
+      await lockNewWallets(uow, row.customer_id)
       await checkOwners(uow, row)
       await refuseSecond(uow, row)
     }

@@ -1,6 +1,7 @@
 // PUT: creates a resource, or updates the one that the body is about.
 import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../shared/database/database.ts'
+import { isTaken, StoredMeanwhileError } from '../../../shared/database/driver-errors.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { type FieldActions, withFieldActions } from '../changes/field-actions.ts'
 import { createResource, splitFields, updateResource } from '../commands.ts'
@@ -12,7 +13,10 @@ import { lockExisting, lockOne } from '../store.ts'
 /** How a PUT finds the resource it is about: by its reference, by the value of a custom field, or its command has (null: none). */
 export type Identifier = { readonly customField: string } | { readonly id: string | null } | 'reference'
 
-/** Creates the resource, or updates the one with the same reference or value of a custom field. Says which. */
+/**
+ * Creates the resource, or updates the one with the same reference or value of a custom field. Says which. Of two at once with the same
+ * reference, one creates and the other one updates.
+ */
 export async function upsertResource<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
@@ -21,7 +25,14 @@ export async function upsertResource<R extends StoredRow>(
 ): Promise<{ row: R; created: boolean }> {
   const existing = await identified(uow, resource, given, identifier)
   const body = withFieldActions(resource, existing, given, actions)
-  if (!existing) return { row: await createResource(uow, resource, forCreation(body, actions)), created: true }
+  if (!existing) {
+    const row = await createResource(uow, resource, forCreation(body, actions)).catch((error: unknown) => {
+      throw identifier === 'reference' && isTaken(error, 'reference')
+        ? new StoredMeanwhileError('another call has created it', { cause: error })
+        : error
+    })
+    return { row, created: true }
+  }
   // The whole resource is sent, so what may not change may still be repeated: only a difference is refused.
   const patch = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !isDeepStrictEqual(value, memberOf(existing, name))),

@@ -4,7 +4,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { idOf, newId } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
-import { requireAll } from '../../../resource/store.ts'
+import { findOne, requireAll } from '../../../resource/store.ts'
 import { wholeInvoice } from '../../invoices/answer.ts'
 import { makeFinal } from '../../invoices/changes/finalize.ts'
 import { insertInvoice } from '../../invoices/changes/insert-invoice.ts'
@@ -62,12 +62,13 @@ type Priced = { readonly inputs: BillingInputs; readonly order: OnDemandTerms; r
 
 /** Checks and prices an order; with `saves` under the locks that its invoice needs. */
 async function price(uow: Uow, body: OnDemandChargeBody, { saves }: { readonly saves: boolean }): Promise<Priced> {
-  const [schedule] = await requireAll(uow, scheduleResource, [
-    { id: body.pricing_plan_schedule_id, field: 'pricing_plan_schedule_id' },
-  ])
+  const { pricing_plan_schedule_id: scheduleId } = body
+  const found = await findOne(uow, scheduleResource, scheduleId)
+  // Before the schedule, as in whatever changes one.
+  if (found && saves) await lockSubscription(uow, found.pricing_plan_subscription_id)
+  const [schedule] = await requireAll(uow, scheduleResource, [{ id: scheduleId, field: 'pricing_plan_schedule_id' }])
   if (!schedule) throw new Error('what requireAll accepts is there')
   const subscriptionId = schedule.pricing_plan_subscription_id
-  if (saves) await lockSubscription(uow, idOf('ppsu', subscriptionId))
   const inputs = await loadBillingInputs(uow, subscriptionId)
   if (saves) await lockCustomerShared(uow, idOf('cust', inputs.customer.id))
   const order = orderOf(inputs, body, body.start_at ?? formatInstant(uow.now))

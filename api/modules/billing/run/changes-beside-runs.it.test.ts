@@ -118,3 +118,25 @@ describe('a change that comes while the invoice is being made FINAL', () => {
     expect([closed, open].map(invoice => invoice?.['tax_summary'].base_amount.quantity)).toEqual(['100.00', '0.00'])
   })
 })
+
+test('a run whose inputs change each time tries five times, over 0.75 s at least, and the next one finishes', async () => {
+  at('2026-03-11T10:00:00Z')
+  const { subscriptionId: id } = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '100' })
+  const attempts: number[] = []
+  const failpoint = async (name: string): Promise<void> => {
+    if (name !== 'billing.before-invoice') return
+    attempts.push(performance.now())
+    // Past the api, whose own work would take time between the attempts.
+    const statement = 'update pricing_plan_subscriptions set purchase_order_number = $2 where id = $1'
+    await api.sql(statement, [id, `PO-${attempts.length}`])
+  }
+  const deps = { database: api.database, usage: NO_USAGE }
+  await expect(runBilling({ ...deps, failpoint }, tenant.tenant, id)).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+  })
+  const [first = 0] = attempts
+  expect(attempts).toHaveLength(5)
+  expect((attempts.at(-1) ?? 0) - first).toBeGreaterThan(740)
+  await runBilling(deps, tenant.tenant, id)
+  expect((await invoicesOf({ id, schedule: '' }))[0]?.['purchase_order_number']).toBe('PO-5')
+})

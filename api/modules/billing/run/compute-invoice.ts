@@ -49,6 +49,7 @@ import {
   takesLateUsage,
 } from './state/subscription-invoices.ts'
 import { customersToLock } from './state/subscription-state.ts'
+import { waitBeforeAttempt } from './wait-before-attempt.ts'
 
 export type BillingDeps = {
   readonly database: Database
@@ -158,6 +159,7 @@ export const computeInvoice = <T>(deps: BillingDeps, of: Computing, saving: Savi
 async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>): Promise<T> {
   const { tenant, actor, target } = of
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    await waitBeforeAttempt(attempt)
     const loaded = await readTenant(deps.database, tenant, uow => loadState(uow, target))
     const { inputs, terms, window, billed, closed } = loaded
     const charges = window ? chargesOf(terms, window, billed) : []

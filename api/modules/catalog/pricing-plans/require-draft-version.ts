@@ -1,18 +1,16 @@
 // What is in a version is fixed once it is not DRAFT any more.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { requireAll } from '../../../resource/store.ts'
+import { lockExisting } from '../../../resource/store.ts'
 import { pricingPlanVersionResource } from './pricing-plan-version.ts'
 
 /**
  * Throws INVALID_OPERATION unless the version is DRAFT. The lock lasts until commit, so no activation can slip in between
- * this check and the change it allows.
+ * this check and the change it allows; and changes of one version follow each other, since its pricings are judged together.
  */
 export async function requireDraftVersion(uow: Uow, versionId: string): Promise<void> {
-  const [version] = await requireAll(uow, pricingPlanVersionResource, [
-    { id: versionId, field: 'pricing_plan_version_id' },
-  ])
-  if (version?.status === 'DRAFT') return
-  const message = `The version is ${version?.status} and its pricings never change; make a new version, copied from it.`
+  const version = await lockExisting(uow, pricingPlanVersionResource, versionId, 'no key update')
+  if (version.status === 'DRAFT') return
+  const message = `The version is ${version.status} and its pricings never change; make a new version, copied from it.`
   throw new AppError('INVALID_OPERATION', message, { field: 'pricing_plan_version_id' })
 }

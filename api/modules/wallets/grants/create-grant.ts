@@ -6,11 +6,11 @@ import { AppError } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { Amount, Description, IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
-import { getOne, requireAll } from '../../../resource/store.ts'
+import { requireAll } from '../../../resource/store.ts'
 import { Credits } from '../../catalog/credit-types/schema.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import type { Wallet, WalletGrant } from '../table.ts'
+import type { Wallet, WalletGrant, WalletType } from '../table.ts'
 import { unitOf, type WalletUnit } from '../unit.ts'
 import { walletResource } from '../wallet.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -46,8 +46,11 @@ export async function createGrant(uow: Uow, body: GrantBody): Promise<WalletGran
   if (!wallet) throw new Error('what requireAll accepts is there')
   if (wallet.customer_id !== customer_id)
     refuse('customer_id', `The wallet is of the customer ${wallet.customer_id}; name that one, or another wallet.`)
-  await checkWallet(uow, wallet)
-  checkQuantity(unitOf(await getOne(uow, walletTypeResource, wallet.wallet_type_id)), body)
+  // Held, so that what the wallet holds is not changed before the grant is there: the type looks for grants then.
+  const [type] = await requireAll(uow, walletTypeResource, [{ id: wallet.wallet_type_id, field: 'wallet_id' }])
+  if (!type) throw new Error('what requireAll accepts is there')
+  checkWallet(wallet, type)
+  checkQuantity(unitOf(type), body)
   if (body.paid_amount && decimal(body.paid_amount.quantity).lt(ZERO))
     refuse('paid_amount.quantity', 'The amount paid must be zero or more.')
   const start_at = body.start_at ?? formatInstant(uow.now)
@@ -71,13 +74,12 @@ export async function createGrant(uow: Uow, body: GrantBody): Promise<WalletGran
 }
 
 /** A wallet accepts grants while it is DRAFT, ACTIVE or INACTIVE. */
-async function checkWallet(uow: Uow, { status, wallet_type_id }: Wallet): Promise<void> {
+function checkWallet({ status }: Wallet, type: WalletType): void {
   const refused = (what: string, of: string) =>
     new AppError('INVALID_OPERATION', `The ${what} is ${of} and takes no new grants; activate it first.`, {
       field: 'wallet_id',
     })
   if (status === 'DEPRECATED' || status === 'ARCHIVED') throw refused('wallet', status)
-  const type = await getOne(uow, walletTypeResource, wallet_type_id)
   if (type.status === 'ARCHIVED') throw refused('wallet type', type.status)
 }
 

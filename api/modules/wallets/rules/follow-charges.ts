@@ -18,7 +18,7 @@ import type { InvoiceRow } from '../../invoices/table.ts'
 import { changeGranted } from '../grants/change-granted.ts'
 import { revertGrant } from '../grants/revert-grant.ts'
 import { saveGrant } from '../grants/save-grant.ts'
-import { lockWallets } from '../ledger/lock-wallets.ts'
+import { lockNewWallets, lockWallets } from '../ledger/lock-wallets.ts'
 import type { Cause } from '../ledger/post-entries.ts'
 import {
   type GrantAccounts,
@@ -171,24 +171,20 @@ async function loadKnown(uow: Uow, invoiceId: string, due: readonly ChargeGrant[
     )
 }
 
-/** The customer's wallet of each type, made where there is none. */
+/** The customer's wallet of each type, made where there is none: by one invoice, and another one at the same time finds it. */
 async function walletsFor(uow: Uow, customerId: Id<'cust'>, typeIds: readonly string[]): Promise<Map<string, Target>> {
   if (typeIds.length === 0) return new Map()
   const types = await findMany(uow, walletTypeResource, typeIds)
-  const own = await uow.tx
-    .select()
-    .from(wallets)
-    .where(
-      and(
-        inThisTenant(uow, wallets),
-        eq(wallets.customer_id, customerId),
-        anyOf(wallets.wallet_type_id, idsOf('wtyp', typeIds)),
-      ),
-    )
+  const isThere = (own: readonly Wallet[]) => typeIds.every(id => own.some(wallet => isOpen(wallet, id)))
+  let own = await walletsOf(uow, customerId, typeIds)
+  if (!isThere(own)) {
+    await lockNewWallets(uow, customerId)
+    own = await walletsOf(uow, customerId, typeIds)
+  }
   const into = new Map<string, Target>()
   for (const type of types) {
     const all = own.filter(wallet => wallet.wallet_type_id === type.id)
-    const found = all.find(({ status }) => status !== 'ARCHIVED')
+    const found = all.find(wallet => isOpen(wallet, type.id))
     // A wallet keeps its reference when it is ARCHIVED.
     const place = all.length === 0 ? '' : `-${all.length + 1}`
     const wallet =
@@ -203,3 +199,18 @@ async function walletsFor(uow: Uow, customerId: Id<'cust'>, typeIds: readonly st
   }
   return into
 }
+
+const isOpen = ({ status, wallet_type_id }: Wallet, typeId: string): boolean =>
+  wallet_type_id === typeId && status !== 'ARCHIVED'
+
+const walletsOf = (uow: Uow, customerId: Id<'cust'>, typeIds: readonly string[]): Promise<Wallet[]> =>
+  uow.tx
+    .select()
+    .from(wallets)
+    .where(
+      and(
+        inThisTenant(uow, wallets),
+        eq(wallets.customer_id, customerId),
+        anyOf(wallets.wallet_type_id, idsOf('wtyp', typeIds)),
+      ),
+    )

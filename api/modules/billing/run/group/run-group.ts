@@ -14,6 +14,7 @@ import type { BillingDeps } from '../compute-invoice.ts'
 import type { Outcome } from '../outcome.ts'
 import { wakeMissed } from '../state/followed-usage.ts'
 import type { SubscriptionState } from '../state/subscription-state.ts'
+import { waitBeforeAttempt } from '../wait-before-attempt.ts'
 import { PART_MAX, partsOf } from './part-group.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { savePart } from './save-group.ts'
@@ -40,6 +41,7 @@ export async function runGroup(
   const skip = subscriptionIds.length > 1
   let left = [...new Set(subscriptionIds)]
   for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
+    await waitBeforeAttempt(attempt)
     const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null, partMax })
     for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
     left = left.filter(id => !outcomes.has(id))
