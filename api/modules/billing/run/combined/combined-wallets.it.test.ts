@@ -53,3 +53,21 @@ test.each([
   expect([...finals.values()].map(each => each['open_invoice_amount'].quantity)).toEqual([...finals].map(() => '0.00'))
   expect(await of.balance(wallet)).toBe('0.9 / 0.9 / 0')
 })
+
+test('what is issued together is paid from the grants of its time before a later invoice reserves them', async () => {
+  const fee = { fee: '12' }
+  const all = await rig.subscribed(fee, fee)
+  const [one] = all
+  const wallet = await of.wallet(MONEY, one.customerId)
+  await of.grant(wallet, '60', { start_at: START })
+  // For what is billed from then on alone.
+  await of.grant(wallet, '40', { start_at: APRIL })
+  for (const time of [MARCH, APRIL, FINAL]) {
+    const outcomes = await rig.run(all, time)
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['DONE', 'DONE'])
+  }
+  // 24 of the opening invoices and 34 of March are paid; 34 are held for April so far.
+  expect(await of.balance(wallet)).toBe('42 / 34 / 8')
+  const finals = await rig.invoicesOf(one, 'FINAL')
+  expect(finals.map(each => each['invoice_amount_excluding_tax'].quantity)).toEqual(['0.00', '0.00'])
+})

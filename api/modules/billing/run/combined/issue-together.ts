@@ -82,6 +82,19 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
   return { parts, waiting: new Set(left.map(({ draft }) => draft.row.id)), invoices, faults }
 }
 
+/**
+ * What a run saves, in the order in which wallets pay it: each document directly after the last invoice that it was made from. What these
+ * held passes to it, and later invoices reserve what it leaves.
+ */
+export function inOrderOfPayment(
+  pending: readonly PendingInvoice[],
+  documents: readonly Pick<Combined, 'pending'>[],
+): PendingInvoice[] {
+  const lastPlace = new Map(pending.map(({ row }, place) => [row.combined_into_id, place]))
+  const after = groupBy(documents, ({ pending: { row } }) => lastPlace.get(row.id))
+  return pending.flatMap((each, place) => [each, ...(after.get(place) ?? []).map(document => document.pending)])
+}
+
 /** A run may have several sets of one customer. */
 function inDocuments(issues: readonly Issue[]): Issue[][] {
   const sorted = issues.toSorted((a, b) => (a.inputs.subscription.id < b.inputs.subscription.id ? -1 : 1))

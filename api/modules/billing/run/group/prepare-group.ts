@@ -116,10 +116,13 @@ function planOf(
   const keys = plan.keys.slice(0, STEPS_MAX)
   const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
   const windows = windowsOf(state, keys)
-  const targets = keys.map((key): Target => {
-    const window = windows.get(key) ?? null
-    return { key, window, closes: complete && mayClose(state, { key, window }, now) }
-  })
+  const targets = keys
+    .map((key): Target => {
+      const window = windows.get(key) ?? null
+      return { key, window, closes: complete && mayClose(state, { key, window }, now) }
+    })
+    // Most important first is what is left out last; what ends first is paid first.
+    .toSorted((a, b) => endOf(a) - endOf(b))
   // What other invoices bill in advance is known only after the earlier invoices are computed; it has no usage.
   const charged = targets.map(({ window, closes }) => ({
     closes,
@@ -137,6 +140,8 @@ function planOf(
     closing: on(charged.filter(({ closes }) => closes)),
   }
 }
+
+const endOf = ({ window }: Target): number => window?.cutoffAt ?? 0
 
 /** The windows of these keys. The subscription's windows are searched up to the last of them. */
 function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<string, InvoiceWindow> {

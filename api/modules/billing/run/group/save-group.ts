@@ -9,6 +9,7 @@ import { isTestTime } from '../../../../../shared/test-time.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
 import { requireClocks } from '../../../../test-clock/test-clock.ts'
 import { addedLinesOfMany } from '../../../invoices/added-lines/store-added-lines.ts'
+import type { PendingInvoice } from '../../../invoices/changes/pending-invoice.ts'
 import { saveTogether } from '../../../invoices/changes/save-together.ts'
 import { loadInvoices } from '../../../invoices/repository.ts'
 import { lockFunds } from '../../../invoices/settlement/funds.ts'
@@ -20,7 +21,7 @@ import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
 import type { Target } from '../advance-invoices.ts'
 import { type BillingPlan, nextBilling } from '../billing-plan.ts'
-import { type IssuedTogether, issueTogether } from '../combined/issue-together.ts'
+import { type IssuedTogether, inOrderOfPayment, issueTogether } from '../combined/issue-together.ts'
 import { alignTargets } from '../combined/match.ts'
 import { leaveTogether } from '../combined/siblings.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
@@ -134,9 +135,10 @@ async function saveSteps(
   failpoint: BillingDeps['failpoint'],
 ): Promise<Map<string, InvoiceRow[]>> {
   const { parts, waiting, invoices } = combined
-  // After the invoices that it is made from, so that wallets and grants pass from them to it.
-  const all = [...pending.map(each => parts.get(each.row.id) ?? each), ...invoices.map(each => each.pending)]
+  const become = (each: PendingInvoice): PendingInvoice => parts.get(each.row.id) ?? each
+  const all = inOrderOfPayment(pending.map(become), invoices)
   const rows = await saveTogether(uow, all, failpoint)
+  const savedAs = new Map(all.map((each, place) => [each, rows[place]]))
   const closings = advanced.flatMap(({ step }) => step.closings)
   await saveClosedUsage(
     uow,
@@ -153,11 +155,10 @@ async function saveSteps(
     uow,
     invoices.map(({ pending: made, balances }) => ({ invoiceId: made.row.id, inputs: { balances } })),
   )
-  const documents = rows.slice(pending.length)
-  const savedAs = new Map(pending.map((each, place) => [each, rows[place]]))
+  const documents = invoices.flatMap(({ pending: made }) => savedAs.get(made) ?? [])
   return new Map(
     advanced.map(({ id, step }) => {
-      const own = step.pending.flatMap(each => savedAs.get(each) ?? [])
+      const own = step.pending.flatMap(each => savedAs.get(become(each)) ?? [])
       const issuedIn = new Set<string | null>(own.map(row => row.combined_into_id))
       return [id, [...own, ...documents.filter(row => issuedIn.has(row.id))]]
     }),
