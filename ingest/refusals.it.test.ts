@@ -98,7 +98,7 @@ describe('bad input', () => {
       400,
       { field: '1.reference' },
     ],
-    ['a list sent as one event', { body: [event()] }, 400, { code: 'INVALID_FIELD' }],
+    ['a list sent as one event', { body: [event()] }, 400, { code: 'INVALID_REQUEST' }],
     ['nesting beyond 32', { body: `${'['.repeat(30_000)}` }, 400, { code: 'BAD_REQUEST' }],
     [
       'a body over the limit',

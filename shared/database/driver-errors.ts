@@ -19,12 +19,6 @@ function fieldOf(constraint: string | undefined): string | undefined {
   return column?.startsWith('refer') ? 'reference' : column
 }
 
-/** Whether a row could not be stored because another one has the same value of this field. */
-export function isTaken(error: unknown, field: string): boolean {
-  const driver = findDriverError(error)
-  return driver?.code === '23505' && fieldOf(driver.constraint) === field
-}
-
 /** What another transaction has stored meanwhile: the unit of work finds it when it is done again, which inTenant does. */
 export class StoredMeanwhileError extends Error {
   readonly code = '40001'

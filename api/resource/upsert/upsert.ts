@@ -1,7 +1,7 @@
 // PUT: creates a resource, or updates the one that the body is about.
 import { isDeepStrictEqual } from 'node:util'
 import type { Uow } from '../../../shared/database/database.ts'
-import { isTaken, StoredMeanwhileError } from '../../../shared/database/driver-errors.ts'
+import { StoredMeanwhileError } from '../../../shared/database/driver-errors.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { type FieldActions, withFieldActions } from '../changes/field-actions.ts'
 import { createResource, splitFields, updateResource } from '../commands.ts'
@@ -27,7 +27,7 @@ export async function upsertResource<R extends StoredRow>(
   const body = withFieldActions(resource, existing, given, actions)
   if (!existing) {
     const row = await createResource(uow, resource, forCreation(body, actions)).catch((error: unknown) => {
-      throw identifier === 'reference' && isTaken(error, 'reference')
+      throw identifier === 'reference' && saysIsThere(error, resource)
         ? new StoredMeanwhileError('another call has created it', { cause: error })
         : error
     })
@@ -49,6 +49,12 @@ export async function upsertResource<R extends StoredRow>(
   const ofFields: FieldActions = onFields === undefined ? {} : { [CUSTOM_FIELDS]: onFields }
   return { row: await updateResource(uow, resource, existing.id, patch, ofFields), created: false }
 }
+
+const saysIsThere = (error: unknown, { objectType }: Pick<Resource, 'objectType'>): boolean =>
+  error instanceof AppError &&
+  error.code === 'RESOURCE_ALREADY_EXISTS' &&
+  error.details.field === 'reference' &&
+  error.details.resourceType === objectType
 
 /** The resource that a PUT is about, locked; null when it is to be created. */
 async function identified<R extends StoredRow>(
