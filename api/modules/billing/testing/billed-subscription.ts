@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { succeed } from '../../../testing/calls.ts'
 import type { TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { storeEvent } from './store-event.ts'
 
 export { succeed }
 
@@ -186,36 +187,14 @@ export async function useTokens(
   },
 ): Promise<void> {
   events += 1
-  const hash = events.toString(16).padStart(32, '0')
-  const { billed } = of
-  await client.insert({
-    table: 'usage_events',
-    format: 'JSONEachRow',
-    values: [
-      {
-        id_hash: hash,
-        content_hash: hash.slice(16),
-        platform_id: tenant.tenant.platformId,
-        environment: tenant.tenant.environment,
-        reference: `event-${events}`,
-        customer_key: billed.customerReference,
-        meter_reference: billed.meterReference,
-        timestamp: of.timestamp,
-        received_at: of.timestamp,
-        value_references: [billed.valueReference],
-        value_quantities: [of.tokens],
-        value_currencies: [''],
-        properties: of.properties ?? {},
-        subscription: '',
-        log_partition: 0,
-        log_seq: events,
-        log_line: 1,
-        version: events,
-        deleted: 0,
-      },
-    ],
-  })
-  await client.command({
-    query: `INSERT INTO usage_bucket_marks SELECT platform_id, environment, customer_key, meter_reference, toStartOfHour(timestamp), log_partition, log_seq FROM usage_events WHERE id_hash = '${hash}'`,
+  const { billed, tokens: quantity, timestamp, properties } = of
+  await storeEvent(client, tenant, {
+    position: [0, events],
+    customer: billed.customerReference,
+    meter: billed.meterReference,
+    value: billed.valueReference,
+    quantity,
+    timestamp,
+    ...(properties ? { properties } : {}),
   })
 }

@@ -4,6 +4,7 @@ import { type ClickHouseClient, createClickHouse } from '../../../../../shared/u
 import { succeed } from '../../../../testing/calls.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import { createUsageReader } from '../../usage/usage-reader.ts'
+import { storeEvent } from '../store-event.ts'
 
 export type LiveRig = { readonly api: ApiHarness; readonly client: ClickHouseClient; close(): Promise<void> }
 
@@ -42,38 +43,9 @@ type Units = {
 }
 
 /** Stores one event. */
-export async function storeUnits(client: ClickHouseClient, { tenant }: TestTenant, of: Units): Promise<void> {
+export async function storeUnits(client: ClickHouseClient, tenant: TestTenant, units: Units): Promise<void> {
   stored += 1
-  const hash = stored.toString(16).padStart(32, '0')
-  const timestamp = of.time.replace('T', ' ').replace('Z', '.000')
-  await client.insert({
-    table: 'usage_events',
-    format: 'JSONEachRow',
-    values: [
-      {
-        id_hash: hash,
-        content_hash: hash.slice(16),
-        platform_id: tenant.platformId,
-        environment: tenant.environment,
-        reference: `event-${stored}`,
-        customer_key: of.customer,
-        meter_reference: of.meter,
-        timestamp,
-        received_at: timestamp,
-        value_references: [of.value],
-        value_quantities: [of.quantity],
-        value_currencies: [''],
-        properties: {},
-        subscription: '',
-        log_partition: 1,
-        log_seq: stored,
-        log_line: 1,
-        version: stored,
-        deleted: 0,
-      },
-    ],
-  })
-  await client.command({
-    query: `INSERT INTO usage_bucket_marks SELECT platform_id, environment, customer_key, meter_reference, toStartOfHour(timestamp), log_partition, log_seq FROM usage_events WHERE id_hash = '${hash}'`,
-  })
+  const { time, ...of } = units
+  const timestamp = time.replace('T', ' ').replace('Z', '.000')
+  await storeEvent(client, tenant, { ...of, timestamp, position: [1, stored] })
 }
