@@ -35,7 +35,7 @@ export function drizzleOn(client: Pick<pg.PoolClient, 'query'>): NodePgDatabase 
   return made
 }
 
-/** Columns of one table are written without it. */
+/** The texts of columns, without the name of the table where a statement reads one table alone. */
 const alone = new WeakMap<object, string>()
 const withTable = new WeakMap<object, string>()
 

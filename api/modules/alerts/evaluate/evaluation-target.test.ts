@@ -157,7 +157,7 @@ describe('the time that is watched', () => {
       '2026-03-01T00:00:00Z',
     ],
     [
-      'reaches back over a schedule that this one goes on from',
+      'counts from the start of the schedule that this one continues',
       { schedules: CHANGED.schedules.map(each => ({ ...each, carries_usage: true as const })) },
       true,
       '2026-01-10T00:00:00Z',

@@ -93,7 +93,10 @@ type Running = {
   timeOf(calculation: CalculationInput): Pick<EvaluationTarget, 'interval' | 'persisted'>
 }
 
-/** A state that is carried on counts from the start of the schedule that holds, or of the first that it goes on from, or from the state recorded since, as on the invoice. */
+/**
+ * A calculation with `persist` counts from the start of the current schedule, or of the first schedule that it continues, or from the state
+ * recorded since, as on the invoice.
+ */
 function runningPeriod(
   inputs: WatchedSubscription,
   { now, persisted }: { readonly now: Instant; readonly persisted: PersistedUsageByPrice },

@@ -1,4 +1,4 @@
-// A calculation with `persist` goes on counting in a schedule that `copy`, or `migrate` within the plan, made (semantics 1.1).
+// A calculation with `persist` continues in a schedule made by `copy`, or by `migrate` within the plan (semantics 1.1).
 import { expect, test } from 'vitest'
 import { plain } from '../../../../shared/decimal.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -25,7 +25,7 @@ test.each([
   expect(schedules.map(each => countedSchedules(schedules, each)[0].start_at)).toEqual(expected)
 })
 
-test('a schedule that goes on has the states recorded before it, and not those after it', () => {
+test('a schedule that continues another has the states recorded before it, and not those after it', () => {
   const inputs = inputsOf({ carries_usage }, {})
   const [config] = inputs.pricings.flatMap(({ items }) => items.flatMap(({ configs }) => configs))
   const state = (place: number, start_at: string, persist_usage: string) => ({

@@ -1,4 +1,4 @@
-// Over which schedules a calculation with `persist` goes on counting (semantics 1.1). Pure.
+// The schedules over which a calculation with `persist` continues (semantics 1.1). Pure.
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { at } from '../../../../shared/time.ts'
@@ -6,7 +6,7 @@ import type { BillingInputs, ConfigInput, ItemInput, ProductItemInput, ScheduleI
 
 type Carrying = Pick<ScheduleInput, 'pricing_plan_id' | 'start_at' | 'end_at' | 'carries_usage'>
 
-/** The schedule, after those that it goes on from: each is of the same plan, and ends where the next one starts. The first comes first. */
+/** The schedules that this one continues, in order of time, and this one: all of one plan, each ending where the next one starts. */
 export function countedSchedules<S extends Carrying>(all: readonly S[], schedule: S): [S, ...S[]] {
   const before = schedule.carries_usage
     ? all.find(
@@ -25,7 +25,7 @@ type Price = {
   readonly config: ConfigInput
 }
 
-/** The states that were recorded for a price, by itself or by the price of its item in the schedules that it goes on from, by time. */
+/** The states recorded for a price, or for the price of the same item in the schedules that its schedule continues; in order of time. */
 export function persistedOf(inputs: BillingInputs, of: Price): PersistedUsage[] {
   if (inputs.persisted_usages.length === 0) return []
   const [own, ...others] = countedSchedules(inputs.schedules, of.schedule).toReversed()

@@ -12,7 +12,7 @@ import { calendarAt } from './windows.ts'
 export type PriceCalendar = {
   /** The time in which the schedule sells the price, within the time in which the subscription is active. */
   readonly span: Span
-  /** From then on usage is carried over: the start of the schedule, or of the first that it goes on from. */
+  /** The start of the schedule, or of the first schedule that it continues: calculations with `persist` count from then on. */
   readonly since: Instant
   readonly billingPeriod: PeriodLength
   readonly pricingPeriod: PeriodLength

@@ -1,5 +1,4 @@
-// A credit note that a user asks for. What a later invoice has given back of the original, for the days left of a charge ahead, is not given
-// back again.
+// A credit note that a user asks for. Days that a later invoice has already refunded are not credited again.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'

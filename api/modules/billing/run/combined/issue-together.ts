@@ -83,8 +83,8 @@ export function issueTogether(all: readonly Advanced[], of: Of): IssuedTogether 
 }
 
 /**
- * What a run saves, in the order in which wallets pay it: each document directly after the last invoice that it was made from. What these
- * held passes to it, and later invoices reserve what it leaves.
+ * The invoices that a run saves, in the order in which wallets pay them: each combined invoice directly after the last of its parts. What
+ * they had reserved passes to it, and later invoices can reserve only what it leaves.
  */
 export function inOrderOfPayment(
   pending: readonly PendingInvoice[],

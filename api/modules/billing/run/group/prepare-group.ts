@@ -121,7 +121,7 @@ function planOf(
       const window = windows.get(key) ?? null
       return { key, window, closes: complete && mayClose(state, { key, window }, now) }
     })
-    // Most important first is what is left out last; what ends first is paid first.
+    // The keys are in order of importance, since a run takes only so many. Wallets pay the invoice that ends first.
     .toSorted((a, b) => endOf(a) - endOf(b))
   // What other invoices bill in advance is known only after the earlier invoices are computed; it has no usage.
   const charged = targets.map(({ window, closes }) => ({
