@@ -21,7 +21,7 @@ import {
   UsedExchangeRate,
   WalletBalanceDetails,
 } from './lines/schema.ts'
-import { PAYMENT_STATUSES } from './settlement/settlement.ts'
+import { INVOICE_TYPES, PAYMENT_STATUSES } from './settlement/settlement.ts'
 
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
 const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
@@ -194,7 +194,7 @@ export const InvoiceView = Type.Object(
     platform_id: Text,
     invoice_number: TextOrNull,
     status: InvoiceStatus,
-    type: OneOf('STANDARD', 'CREDIT', 'ONE_OFF', 'ONE_OFF_CREDIT'),
+    type: OneOf(...INVOICE_TYPES),
     billing_type: OneOf('DEFAULT', 'SELF_BILLING'),
     customer_id: Text,
     billing_entity_id: Text,
