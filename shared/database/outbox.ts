@@ -102,7 +102,7 @@ function sendOne(tx: SystemTransaction, of: Of, row: NoticeValues): boolean {
   const known = textsOfOne.get(at)
   const one = known ?? { text: dialect.sqlToQuery(statementOf(of, [row])).sql, name: `notice ${textsOfOne.size}` }
   if (!known) textsOfOne.set(at, one)
-  return sendAhead(tx, { ...one, values: [...commonOf(of), ...given, ...row] })
+  return sendAhead(tx, { values: [...commonOf(of), ...given, ...row], ...one })
 }
 
 /** An instant: its text goes in as a value. */
