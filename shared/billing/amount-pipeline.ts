@@ -170,7 +170,7 @@ function summariesOf({ input, category }: CategoryInput, figures: Figures): TaxS
     baseAmount: taxableBase,
     taxAmount: tax,
     totalAmount: plus(taxableBase, tax),
-    rates: rates.map((rate, index) => ({ ...rate, taxAmount: parts[index] ?? tax })),
+    rates: rates.map((rate, index) => ({ taxAmount: parts[index] ?? tax, ...rate })),
     notes,
   }
   if (isWhole(taxableShare)) return [taxed]

@@ -1,5 +1,5 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
-import { EXPANDED } from '../../resource/expansions/expanded-above.ts'
+import { NAMED_BELOW } from '../../resource/above.ts'
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { onSeeded, type RouteFixture, seededView } from '../../resource/routes/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
@@ -51,7 +51,7 @@ export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
   extensions: [
     extend(FUNDS, walletFunds),
     extend(FILE_SECTIONS, { section: 'wallet_types', resource: walletTypeResource }),
-    extend(EXPANDED, walletTypeResource),
+    extend(NAMED_BELOW, walletTypeResource),
     extend(CLOCK_STEPS, { besideBilling: 'BEFORE', run: ({ database }, ...of) => expireGrants(database, ...of) }),
     extend(CLOCK_STEPS, { besideBilling: 'AFTER', run: topUpWallets }),
   ],

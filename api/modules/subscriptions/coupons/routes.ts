@@ -42,13 +42,10 @@ const Redemption = Type.Object(
 const SPEC: ListSpec = {
   table: couponRedemptions,
   filters: {
-    customer_id: { kind: 'equals', column: 'customer_id', names: () => customerResource },
-    pricing_plan_subscription_id: {
-      kind: 'equals',
-      column: 'pricing_plan_subscription_id',
-      names: () => subscriptionResource,
-    },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
   },
+  names: { customer_id: () => customerResource, pricing_plan_subscription_id: () => subscriptionResource },
   orderBy: ['redeemed_at'],
   searchable: [],
   ranges: [],
