@@ -77,7 +77,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   billing_period_date: 'The first day of the billing period.',
   pricing_amount_type: 'Whether prices are without tax (EXCLUDING_TAX) or contain it (INCLUDING_TAX).',
   rounding_mode: 'How the amounts are rounded.',
-  tax_categories: 'The amounts by tax category and rate.',
+  tax_categories:
+    'The amounts by tax category and rate. A category has several entries where a refund carries the tax of its fee, and that has changed.',
   tax_summary: 'The tax of the whole invoice.',
   base_amount: 'The amount that is taxed, without tax.',
   tax_amount: 'The tax.',

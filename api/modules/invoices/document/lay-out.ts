@@ -11,6 +11,7 @@ import { mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts
 import { formatInstant } from '../../../../shared/time.ts'
 import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
 import { type DraftLine, groupKey, type LineGroup } from './draft-invoice.ts'
+import { shareNamed } from './tax/summary-of-share.ts'
 
 /** A line with its id and its amounts. */
 export type LaidLine = { readonly id: string; readonly draft: DraftLine; readonly priced: PricedLine }
@@ -178,19 +179,21 @@ export function taxShares(
     const known = totals.get(summary) ?? { base: ZERO, tax: ZERO }
     totals.set(summary, { base: known.base.plus(base.quantity), tax: known.tax.plus(tax.quantity) })
   }
+  const summaries = figures.amounts.summaries.map(({ category, name, percentage, notes }) => ({
+    ...{ category, name, percentage: plain(percentage) },
+    notes: notes.map(note => note.text),
+  }))
   return [...totals]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([index, { base, tax }]) => {
-      const summary = figures.amounts.summaries[index]
+      const summary = summaries[index]
       if (!summary) return []
       return [
         {
           base_amount: shown(figures, base),
           tax_amount: shown(figures, tax),
           total_amount: shown(figures, base.plus(tax)),
-          percentage: plain(summary.percentage),
-          name: summary.name,
-          category: summary.category,
+          ...shareNamed(summary, summaries),
         },
       ]
     })
