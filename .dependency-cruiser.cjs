@@ -55,7 +55,7 @@ module.exports = {
       from: { path: '^shared/(rating|billing)/', pathNot: '\\.test\\.ts$' },
       to: {
         pathNot:
-          '^shared/(rating|billing)/|^shared/(ids|decimal|codes/iso-codes|money|time|errors|pausing-work)\\.ts$|^node_modules/(temporal-polyfill|temporal-spec)/',
+          '^shared/(rating|billing)/|^shared/(ids|decimal|codes/iso-codes|money|time|errors|pausing-work|group-by)\\.ts$|^node_modules/(temporal-polyfill|temporal-spec)/',
       },
     },
     {

@@ -60,8 +60,6 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
     'Platform.status': ['DRAFT', 'ACTIVE', 'DEPRECATED', 'ARCHIVED'],
     'ResourceIdentifier.type': objectTypes,
     'WebhookAction.object_type': objectTypesOf(deps.eventTypes),
-    'InvoiceCustomer.object_type': ['CUSTOMER', 'BILLING_ENTITY'],
-    'InvoicePreviewCustomer.object_type': ['CUSTOMER'],
     'InvoiceProductCategory.object_type': ['PRODUCT_CATEGORY', 'PRODUCT'],
     'InvoiceProductItem.object_type': ['PRODUCT_ITEM'],
     'OAuthGrantChange.revoke_reason': ['CLIENT', 'CODE_REUSED', 'NO_PLATFORM_LEFT', 'REFRESH_TOKEN_REUSED', 'USER'],

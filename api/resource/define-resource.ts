@@ -8,7 +8,7 @@ import type { Id } from '../../shared/ids.ts'
 import { withFixedFields } from '../http/body/fixed-fields.ts'
 import type { Filter, Named, SelectionCondition, TypeAbove } from '../list/filter.ts'
 import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
-import { Nullable, Shape, Timestamp } from './shapes.ts'
+import { Included, Nullable, Shape, Timestamp } from './shapes.ts'
 
 /** The columns every tenant table has (api/resource/columns.ts makes them). */
 export type TenantTable = PgTable & {
@@ -265,7 +265,7 @@ export function defineResource<R extends StoredRow, Given = unknown>(
   for (const [name, expansion] of Object.entries(definition.expand ?? {})) {
     if (expansion.within !== undefined) continue
     const isList = expansion.by.endsWith('_ids')
-    const target = Type.Object({}, { additionalProperties: true })
+    const target = Included(`${definition.objectType}.${name}`)
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))
   }
   const shown = Type.Object(view, { title: definition.shapeName })

@@ -30,12 +30,17 @@ export async function usageAnswer<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (cause) {
-    if (isTooLong(cause))
-      throw usageReadTimedOut('Reading the usage takes too long. Narrow the request, or send it again later.', cause)
-    if (!isUnreachable(cause)) throw cause
-    throw new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
-      retryAfterSeconds: RETRY_AFTER_S,
-      cause,
-    })
+    throw usageRefusal(cause)
   }
+}
+
+/** What `usageAnswer` throws for this error. */
+export function usageRefusal(cause: unknown): unknown {
+  if (isTooLong(cause))
+    return usageReadTimedOut('Reading the usage takes too long. Narrow the request, or send it again later.', cause)
+  if (!isUnreachable(cause)) return cause
+  return new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read right now; send it again.', {
+    retryAfterSeconds: RETRY_AFTER_S,
+    cause,
+  })
 }

@@ -1,6 +1,9 @@
 // Fields of invoices.
 
 export const INVOICES: Readonly<Record<string, string>> = {
+  'InvoiceCustomer.email': 'The e-mail address for billing, as it was then.',
+  'InvoiceBillingEntity.email': 'The e-mail address of the company, as it was then.',
+  'InvoicePreviewCustomer.email': 'The e-mail address for billing.',
   'DownloadUrl.resource': 'What the link shows.',
   'DownloadUrl.expire_at': 'When the link stops working.',
   'DownloadUrl.url': 'The link. It needs no key.',
@@ -74,7 +77,8 @@ export const INVOICES: Readonly<Record<string, string>> = {
   billing_period_date: 'The first day of the billing period.',
   pricing_amount_type: 'Whether prices are without tax (EXCLUDING_TAX) or contain it (INCLUDING_TAX).',
   rounding_mode: 'How the amounts are rounded.',
-  tax_categories: 'The amounts by tax category and rate.',
+  tax_categories:
+    'The amounts by tax category and rate. A category has several entries where a refund carries the tax of its fee, and that has changed.',
   tax_summary: 'The tax of the whole invoice.',
   base_amount: 'The amount that is taxed, without tax.',
   tax_amount: 'The tax.',

@@ -44,4 +44,4 @@ export const applyClauses: Step = (lines, clauses, context) =>
 
 /** The lines as input for `computeAmounts`. */
 export const amountLines = (lines: readonly Line[]): AmountLine[] =>
-  lines.map(({ key, exact, taxCategory }) => ({ key, quantity: exact, taxCategory }))
+  lines.map(({ key, exact, taxCategory, tax }) => ({ key, quantity: exact, taxCategory, ...(tax ? { tax } : {}) }))

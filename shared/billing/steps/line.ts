@@ -2,7 +2,7 @@
 import { type Decimal, sum, ZERO } from '../../decimal.ts'
 import type { Interval } from '../../time.ts'
 import type { Fraction } from '../fraction.ts'
-import type { TaxCategory } from '../tax/tax.ts'
+import type { CategoryTax, TaxCategory } from '../tax/tax.ts'
 
 /** REVENUE and COMMITMENT are charged; the other kinds change such lines. */
 export const LINE_KINDS = ['REVENUE', 'DISCOUNT', 'COMMITMENT', 'MARKUP', 'WALLET'] as const
@@ -70,6 +70,8 @@ export type Line = {
    */
   readonly exact: Decimal
   readonly taxCategory: TaxCategory
+  /** The tax that it carries, where that is not the invoice's: that of a refund. */
+  readonly tax?: CategoryTax
   readonly because: readonly Because[]
   readonly period: LinePeriod
   readonly inAdvance: boolean

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, decimal, max, plain, sum, ZERO } from '../../decimal.ts'
 import { fraction } from '../fraction.ts'
-import { TAX_CATEGORIES, taxAtRate } from '../tax/tax.ts'
+import { TAX_CATEGORIES, taxAtRate, taxOfCategory } from '../tax/tax.ts'
 import { applyClauses } from './apply-clauses.ts'
 import { NO_CLAUSES, type WalletBalance } from './clauses.ts'
 import { isCharged, type Line, netOf } from './line.ts'
@@ -49,6 +49,14 @@ describe('what a wallet pays', () => {
       [wallet('100')],
       ['WALLET wall_1 -38.68'],
       '-8.68 8.68 0',
+    ],
+    [
+      'what is due with the tax of the invoice; a refund with another one lowers the total: 100 - 60.50 = 39.50',
+      [line('a', '100'), line('b', '-50', { ...BESIDE, tax: taxOfCategory(taxAtRate('VAT', '21'), 'STANDARD') })],
+      [wallet('100')],
+      ['WALLET wall_1 -39.5'],
+      '10.5 -10.5 0',
+      { tax: taxAtRate('VAT', '0') },
     ],
     [
       'the same with an exempt wallet: 30.00 - 24.20 is due',

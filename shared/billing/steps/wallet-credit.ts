@@ -1,9 +1,11 @@
 // Step 10 of semantics 5.4: prepaid money of a customer pays lines of its tax category, before tax.
 import { type Decimal, decimal, max, min, ONE, ZERO } from '../../decimal.ts'
+import { groupBy } from '../../group-by.ts'
 import { currencyExponent } from '../../money.ts'
 import { computeAmounts } from '../amount-pipeline.ts'
 import { type Fraction, fraction, timesFraction, WHOLE } from '../fraction.ts'
-import { TAX_CATEGORIES, type TaxCategory, taxOfCategory } from '../tax/tax.ts'
+import { otherTax, taxText } from '../tax/carried-tax.ts'
+import { type TaxCategory, taxOfCategory } from '../tax/tax.ts'
 import type { WalletBalance } from './clauses.ts'
 import { isCharged, type Line, netOf } from './line.ts'
 import { change, inTurn, type PartOfChange, rounded, type Step, type StepContext, totalOf } from './step.ts'
@@ -21,8 +23,22 @@ const perNet = (context: StepContext, { taxCategory }: WalletBalance): Fraction 
 
 const inverse = ({ numerator, denominator }: Fraction): Fraction => fraction(denominator, numerator)
 
-const chargedOf = (lines: readonly Line[], { taxCategory, except }: Pick<WalletBalance, 'taxCategory' | 'except'>) =>
-  lines.filter(line => isCharged(line) && line.taxCategory === taxCategory && !except?.has(line.key))
+/** What is charged with the tax of the wallet's category on this invoice. */
+const chargedOf = (lines: readonly Line[], { taxCategory, except }: WalletBalance, { tax }: StepContext) =>
+  lines.filter(
+    line =>
+      isCharged(line) && line.taxCategory === taxCategory && otherTax(line, tax) === null && !except?.has(line.key),
+  )
+
+/** Whether lines of some other tax are below zero together. */
+function isOwedElsewhere(lines: readonly Line[], { taxCategory }: WalletBalance, { tax }: StepContext): boolean {
+  const others = groupBy(lines.filter(isCharged), line => {
+    const carried = otherTax(line, tax)
+    return `${line.taxCategory} ${carried ? taxText(carried) : ''}`
+  })
+  others.delete(`${taxCategory} `)
+  return [...others.values()].some(each => totalOf(each).lt(ZERO))
+}
 
 /** The total of the invoice, with tax, once `covered` of a tax category is paid. */
 function totalAfter(
@@ -30,7 +46,10 @@ function totalAfter(
   { taxCategory, covered }: { readonly taxCategory: TaxCategory; readonly covered: Decimal },
   { currency, amountType, rounding, tax }: StepContext,
 ): Decimal {
-  const before = lines.map(line => ({ key: line.key, quantity: line.exact, taxCategory: line.taxCategory }))
+  const before = lines.map(({ key, exact, taxCategory: category, tax: carried }) => ({
+    ...{ key, quantity: exact, taxCategory: category },
+    ...(carried ? { tax: carried } : {}),
+  }))
   const paid = { key: 'paid', quantity: covered.neg(), taxCategory }
   const given = { currency, amountType, rounding, tax, sign: 'INVOICE' as const }
   return computeAmounts({ ...given, lines: [...before, paid] }).totals.total.quantity
@@ -38,16 +57,13 @@ function totalAfter(
 
 /**
  * What a wallet may pay, in the amounts of lines: the sum of the lines of its tax category, including refunds and other
- * negative lines. When lines of another tax category are negative, the total due is less, and paying more would leave a
+ * negative lines. When lines of another tax are negative, the total due is less, and paying more would leave a
  * debt to the customer. The wallet then pays only as much as keeps the total, with tax, at zero or above.
  */
 function payable(lines: readonly Line[], wallet: WalletBalance, context: StepContext): Decimal {
   const { taxCategory } = wallet
-  const own = max(totalOf(chargedOf(lines, wallet)), ZERO)
-  const isOwedElsewhere = TAX_CATEGORIES.some(
-    each => each !== taxCategory && totalOf(chargedOf(lines, { taxCategory: each })).lt(ZERO),
-  )
-  if (own.eq(ZERO) || !isOwedElsewhere) return own
+  const own = max(totalOf(chargedOf(lines, wallet, context)), ZERO)
+  if (own.eq(ZERO) || !isOwedElsewhere(lines, wallet, context)) return own
   const after = (covered: Decimal): Decimal => totalAfter(lines, { taxCategory, covered }, context)
   const due = max(after(ZERO), ZERO)
   const places = currencyExponent(context.currency)
@@ -96,7 +112,7 @@ export const walletCredit: Step = (lines, { wallets }, context) =>
         share: factor.denominator.eq(ONE) && factor.numerator.eq(ONE) ? null : factor,
         coupon: null,
         period: context.invoicePeriod,
-        parts: cover(chargedOf(now, wallet), covered),
+        parts: cover(chargedOf(now, wallet, context), covered),
       },
       context,
     )

@@ -98,7 +98,7 @@ const REVERSE_CHARGE = note(
 const EXPORT = note('EXPORT', 'No tax charged: supplied to a customer outside the tax territory of the seller.')
 const NO_TAX = note('NO_TAX', 'Not subject to tax.')
 const EXEMPT = note('EXEMPT', 'Exempt from tax.')
-const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially exempt supply.')
+export const PARTIALLY_EXEMPT = note('PARTIALLY_EXEMPT', 'Exempt part of a partially exempt supply.')
 const SELF_BILLING_UK = note('SELF_BILLING_UK_DOMESTIC', 'The VAT shown is your output tax due to HMRC.')
 const BUYER_EXEMPT = 'The customer is exempt from tax.'
 
@@ -107,6 +107,13 @@ export const taxExemptOf = (text: string): readonly TaxNote[] => note('TAX_EXEMP
 
 /** Why an invoice carries no tax, in the sentences that documents translate. */
 export const UNTAXED_NOTES = { REVERSE_CHARGE, EXPORT, NO_TAX, EXEMPT: note('TAX_EXEMPT', BUYER_EXEMPT) } as const
+
+/** A note of an issued invoice, which has its text alone. An exemption has the words of the seller. */
+export const noteOf = (text: string): TaxNote =>
+  [REVERSE_CHARGE, EXPORT, NO_TAX, EXEMPT, PARTIALLY_EXEMPT].flat().find(known => known.text === text) ?? {
+    code: 'TAX_EXEMPT',
+    text,
+  }
 
 /** The notes that two parties call for, whoever decides the tax. */
 export const invoiceNotesOf = (billingType: TaxInputs['billingType'], seller: string, buyer: string) =>

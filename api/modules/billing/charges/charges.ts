@@ -46,6 +46,8 @@ const unbilled = new WeakMap<readonly PriceTerm[], WeakMap<InvoiceWindow, readon
 function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlySet<string>): Charge[] {
   const { calendar } = term
   if (!calendar || chargesNothing(term) || isOnDemand(term)) return []
+  // Only what is charged in advance is on the opening invoice, which collects no period.
+  if (window.arrears === null && !term.inAdvance) return []
   const until = window.advance?.end ?? window.cutoffAt
   const charges: Charge[] = []
   for (const whole of billingPeriods(calendar.billingGrid, calendar.span)) {

@@ -52,7 +52,12 @@ type Summed = Pick<PeriodView, 'amount_excluding_tax' | 'amount_including_tax' |
 
 const sharesLess = (a: readonly TaxShareView[], b: readonly TaxShareView[]): TaxShareView[] =>
   a.map(share => {
-    const same = b.find(each => each.category === share.category && each.percentage === share.percentage)
+    const same = b.find(
+      each =>
+        each.category === share.category &&
+        each.percentage === share.percentage &&
+        String(each.notes) === String(share.notes),
+    )
     return {
       ...share,
       base_amount: less(share.base_amount, same?.base_amount),

@@ -2,14 +2,19 @@
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
+import { type StoredSummaries, taxCarried } from './charged-tax.ts'
 import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
 export const advanceChargesOf = (
-  { lines }: { readonly lines: readonly LineValues[] },
+  invoice: {
+    readonly lines: readonly LineValues[]
+    /** With its document; what is only compared has none, and its refunds carry the tax of their own day. */
+    readonly columns?: { readonly content?: { readonly tax_categories: StoredSummaries } }
+  },
   invoiceId = 'inv',
 ): AdvanceCharge[] =>
-  lines
+  invoice.lines
     .filter(({ source }) => source['in_advance'] === true && source['one_off'] !== true)
     .map(line => ({
       invoiceId,
@@ -22,6 +27,14 @@ export const advanceChargesOf = (
       service: interval(at(line.service_start ?? ''), at(line.service_end ?? '')),
       paused: pausesOf(line.source['paused']),
       taxCategory: line.tax_category ?? 'STANDARD',
+      ...taxCarried(
+        {
+          taxCategory: line.tax_category ?? 'STANDARD',
+          net: decimal(line.amount_excluding_tax),
+          tax: decimal(line.tax_amount),
+        },
+        invoice.columns?.content?.tax_categories ?? [],
+      ),
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),
       deducted: decimal(String(line.source['deducted'] ?? '0')),

@@ -6,6 +6,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
+import { type StoredSummaries, taxCarried } from './charged-tax.ts'
 import { type AdvanceCharge, deductedByOf, type Refund, refundsIn, refundTimes } from './refunds.ts'
 
 type LineRow = {
@@ -20,6 +21,8 @@ type LineRow = {
   readonly end_ms: string
   readonly excluding: string
   readonly including: string
+  readonly net: string
+  readonly tax: string
   readonly tax_category: TaxCategory
   readonly deducted: string
   readonly deducted_by: readonly (readonly [string, string])[] | null
@@ -53,7 +56,7 @@ export async function loadAdvanceCharges(
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
       (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
       (l.amount_including_tax + coalesce(c.including, 0))::text as including,
-      l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused
+      l.amount_excluding_tax::text as net, l.tax_amount::text as tax, l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
     -- What credit notes give back, also those that are about to, is not given back again. They are below zero.
@@ -73,12 +76,23 @@ export async function loadAdvanceCharges(
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
       and l.pricing_plan_schedule_id = any(${sql.param([...new Set(near.map(({ scheduleId }) => scheduleId))])})
     order by l.invoice_id, l.line_order`)
+  const summaries = await loadSummaries(uow, [...new Set(rows.map(row => row.invoice_id))])
   return rows
-    .map(advanceChargeOf)
+    .map(row => advanceChargeOf(row, summaries.get(row.invoice_id) ?? []))
     .filter(({ excludingTax, includingTax }) => !(excludingTax.eq(ZERO) && includingTax.eq(ZERO)))
 }
 
-const advanceChargeOf = (row: LineRow): AdvanceCharge => ({
+/** The tax summaries of invoices: once for each of them, since their content is large. */
+async function loadSummaries(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, StoredSummaries>> {
+  if (ids.length === 0) return new Map()
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ readonly id: string; readonly summaries: StoredSummaries }>(sql`
+    select id, content -> 'tax_categories' as summaries from invoices
+    where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param([...ids])})`)
+  return new Map(rows.map(row => [row.id, row.summaries]))
+}
+
+const advanceChargeOf = (row: LineRow, summaries: StoredSummaries): AdvanceCharge => ({
   invoiceId: row.invoice_id,
   key: row.key,
   scheduleId: row.schedule,
@@ -89,6 +103,7 @@ const advanceChargeOf = (row: LineRow): AdvanceCharge => ({
   service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
   paused: (row.paused ?? []).map(([start, end]) => interval(instantOf(start), instantOf(end))),
   taxCategory: row.tax_category,
+  ...taxCarried({ taxCategory: row.tax_category, net: decimal(row.net), tax: decimal(row.tax) }, summaries),
   excludingTax: decimal(row.excluding),
   includingTax: decimal(row.including),
   deducted: decimal(row.deducted),

@@ -64,6 +64,7 @@ function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): Dra
     of: refundedScope(term, refund),
     quantity,
     taxCategory: charged.taxCategory,
+    ...(charged.tax ? { tax: charged.tax } : {}),
     service: left,
     group: groupOf({ ...term, billingPeriod }),
     description: `${charged.isMinimum ? 'Minimum' : isOfItem ? term.productItem.name : 'Charge ahead'}, refund of the days left`,

@@ -4,7 +4,8 @@ import type { RoundingMode } from '../../../../shared/billing/amount-pipeline.ts
 import { type Fraction, fraction, timesFraction } from '../../../../shared/billing/fraction.ts'
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { shareOf } from '../../../../shared/billing/proration.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
+import { taxText } from '../../../../shared/billing/tax/carried-tax.ts'
+import type { CategoryTax, TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { type Decimal, decimal, max, min, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
 import {
@@ -36,6 +37,8 @@ export type AdvanceCharge = {
   /** The parts of its time that were paused, so that their days were not charged. */
   readonly paused: readonly Interval[]
   readonly taxCategory: TaxCategory
+  /** The tax that it carried; absent where it is not known. */
+  readonly tax?: CategoryTax
   readonly excludingTax: Decimal
   readonly includingTax: Decimal
   /** What discounts on it and on the total deducted from it; with tax when the prices include it. */
@@ -158,6 +161,6 @@ export const refundsText = (refunds: readonly Refund[]): string =>
   refunds
     .map(
       ({ charged, from }) =>
-        `${charged.invoiceId} ${charged.key} ${formatInstant(from)} ${plain(charged.includingTax)}`,
+        `${charged.invoiceId} ${charged.key} ${formatInstant(from)} ${plain(charged.includingTax)}${charged.tax ? ` ${taxText(charged.tax)}` : ''}`,
     )
     .join('|')

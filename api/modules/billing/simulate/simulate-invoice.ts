@@ -195,7 +195,7 @@ export function afterSimulated(
     names_hash: namesHash,
     charges: priced.counted,
   }
-  const ahead = advanceChargesOf(priced, invoiceId)
+  const ahead = advanceChargesOf({ lines: priced.lines }, invoiceId)
   const deducted = [...soFar.deducted, ...deductedIn(invoiceId, priced.lines)]
   return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead], deducted }
 }

@@ -27,15 +27,39 @@ export async function attributedUsage(
   calculation: UsageCalculation,
   read: ReadUsagePart,
 ): Promise<UsageFigure[]> {
-  if (calculation.type === 'UNIQUE') return await distinctValues(parts, calculation, read)
+  const answers = await Promise.all(questionsOf(parts, calculation).map(read))
+  if (calculation.type === 'UNIQUE') return await distinctValues(groupsOf(parts, answers), calculation, read)
+  return combinedUsage(parts, calculation, answers)
+}
+
+/** What is asked about each part. */
+export const questionsOf = (parts: readonly UsagePart[], calculation: UsageCalculation): UsagePartQuery[] => {
   const asked: UsageCalculation = calculation.type === 'AVERAGE' ? { ...calculation, type: 'SUM' } : calculation
-  const quantities = (await groupsOf(parts, asked, read)).flatMap(({ ours }) => ours)
+  return parts.map(({ customerKeys, interval, keys }) => ({
+    customerKeys,
+    interval,
+    calculation: asked,
+    grouped: true,
+    askingFor: keys === null ? null : { keys, orSelector: true },
+  }))
+}
+
+/** A calculation whose parts are combined without further questions. */
+export type CombinedCalculation = Exclude<UsageCalculation, { type: 'UNIQUE' }>
+
+/** What `attributedUsage` makes of the answers about each part. Pure. */
+export function combinedUsage(
+  parts: readonly UsagePart[],
+  calculation: CombinedCalculation,
+  answers: readonly (readonly UsageQuantity[])[],
+): UsageFigure[] {
+  const quantities = parts.flatMap((part, place) => oursOf(part, answers[place]))
   const byCurrency = new Map<string, UsageFigure>()
   for (const { currency, number, count } of quantities) {
     const known = byCurrency.get(currency ?? '')
     byCurrency.set(currency ?? '', {
       currency,
-      number: known ? mergeFigures(asked.type, known.number, number) : number,
+      number: known ? mergeFigures(calculation.type, known.number, number) : number,
       count: count + (known?.count ?? 0),
     })
   }
@@ -62,25 +86,15 @@ export function mergeFigures(type: 'SUM' | 'MAX' | 'MIN' | 'AVERAGE', a: Decimal
 /** A part with the subscriptions that its events name, and the quantities of the events that count. */
 type Group = { readonly part: UsagePart; readonly keys: readonly string[]; readonly ours: readonly UsageQuantity[] }
 
-/** All questions are sent at once. */
-async function groupsOf(
-  parts: readonly UsagePart[],
-  calculation: UsageCalculation,
-  read: ReadUsagePart,
-): Promise<Group[]> {
-  return await Promise.all(
-    parts.map(async (part): Promise<Group> => {
-      const { customerKeys, interval, keys } = part
-      const askingFor = keys === null ? null : { keys, orSelector: true }
-      const quantities = await read({ customerKeys, interval, calculation, askingFor, grouped: true })
-      return {
-        part,
-        keys: [...new Set(quantities.map(({ subscription }) => subscription ?? ''))],
-        ours: quantities.filter(({ subscription }) => part.isOurs(subscription ?? '')),
-      }
-    }),
-  )
-}
+const oursOf = (part: UsagePart, quantities: readonly UsageQuantity[] = []): UsageQuantity[] =>
+  quantities.filter(({ subscription }) => part.isOurs(subscription ?? ''))
+
+const groupsOf = (parts: readonly UsagePart[], answers: readonly (readonly UsageQuantity[])[]): Group[] =>
+  parts.map((part, place) => ({
+    part,
+    keys: [...new Set((answers[place] ?? []).map(({ subscription }) => subscription ?? ''))],
+    ours: oursOf(part, answers[place]),
+  }))
 
 /**
  * The number of distinct values. Groups of events may share values, so several groups are counted by the values
@@ -88,11 +102,10 @@ async function groupsOf(
  * question covers them, by value.
  */
 async function distinctValues(
-  parts: readonly UsagePart[],
+  groups: readonly Group[],
   calculation: UsageCalculation & { type: 'UNIQUE' },
   read: ReadUsagePart,
 ): Promise<UsageFigure[]> {
-  const groups = await groupsOf(parts, calculation, read)
   const ours = groups.flatMap(group => group.ours)
   const [first, second] = ours
   if (!first) return []

@@ -6,14 +6,14 @@ import { logEnds } from '../../../../shared/log/streams.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
-import { usageAnswer } from '../../../usage/answered.ts'
+import { usageAnswer, usageRefusal } from '../../../usage/answered.ts'
 import { batchChangeQueries } from '../../../usage/changes/batch-change-queries.ts'
 import { changedCustomers } from '../../../usage/changes/changed-customers.ts'
 import { type CustomerMark, latestMarks, type MarksQuery } from '../../../usage/changes/latest-marks.ts'
 import type { ChangeQuery } from '../../../usage/changes/usage-changes.ts'
 import { type CountedEvent, type CountedQuery, countedEvents } from '../../../usage/counted-events.ts'
 import { eventValues } from '../../../usage/event-values.ts'
-import { gatherQueries, type QueryUsage } from '../../../usage/query/gather-queries.ts'
+import { gatherQueries, oneQuery, type QueryUsage } from '../../../usage/query/gather-queries.ts'
 import { type Answer, queryUsages } from '../../../usage/query/query-usages.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
@@ -21,7 +21,13 @@ import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
 import type { Charge } from '../charges/charge.ts'
 import type { BillingInputs, CalculationInput } from '../terms/billing-inputs.ts'
 import { type UsagePart, usageParts } from '../terms/usage-parts.ts'
-import { attributedUsage, type ReadUsagePart } from './attributed-usage.ts'
+import {
+  attributedUsage,
+  combinedUsage,
+  questionsOf,
+  type ReadUsagePart,
+  type UsagePartQuery,
+} from './attributed-usage.ts'
 import { inPricingCurrency, preferInvoiceRates } from './convert-usage.ts'
 import { type UsageOfCustomers, usageOfCustomers } from './customer-usage.ts'
 import { usageByValue } from './event-usage.ts'
@@ -91,12 +97,21 @@ export function createUsageReader(deps: {
   /** Whether other requests wait meanwhile. */
   readonly answersRequests?: boolean
 }): UsageReader {
-  const ask = gatherQueries(deps.client, undefined, deps.answersRequests ? ANSWERS_A_TURN : undefined)
+  const askAll = gatherQueries(deps.client, undefined, deps.answersRequests ? ANSWERS_A_TURN : undefined)
+  const ask = oneQuery(askAll)
   const readChanges = batchChangeQueries(deps.client)
   const askValues: QueryUsage = query => eventValues(deps.client, query)
   const reading = (of: PartsOfNeed) => partReader(of.need.byValue ? askValues : ask, of)
   return {
-    read: (tenant, parts, need, upTo) => usageAnswer(figuresOf(parts, need, reading({ tenant, need, upTo }))),
+    read: (tenant, parts, need, upTo) => {
+      const of = { tenant, need, upTo }
+      const calculation = usageCalculationOf(need.calculation)
+      if (need.byValue || need.splitBy !== null || calculation.type === 'UNIQUE')
+        return usageAnswer(figuresOf(parts, need, reading(of)))
+      // Nearly all needs are these: one promise for each, since a run has thousands of them waiting.
+      const queries = questionsOf(parts, calculation).map(question => queryOf(of, question))
+      return askAll(queries, answers => combinedUsage(parts, calculation, answers), usageRefusal)
+    },
     readByCustomer: (tenant, parts, need, upTo) =>
       usageAnswer(figuresByCustomer(parts, need, of => reading({ tenant, need: of, upTo }))),
     quantities: (questions, max) => usageAnswer(queryUsages(deps.client, questions, max)),
@@ -144,21 +159,27 @@ type PartsOfNeed = {
 /** Queries the usage module for parts of a need. */
 const partReader =
   (ask: QueryUsage, of: PartsOfNeed): ReadUsagePart =>
-  ({ customerKeys, interval, calculation, askingFor, grouped, splitBy }) => {
-    const split = (of.need.splitBy ?? []).map(({ reference, type }) => ({ reference, type }))
-    return ask({
-      tenant: of.tenant,
-      customerKeys,
-      meterReference: of.need.calculation.meter_reference,
-      interval,
-      calculation,
-      ...(of.need.condition === null ? {} : { condition: of.need.condition }),
-      ...(split.length === 0 && splitBy === undefined ? {} : { splitBy: [...split, ...(splitBy ? [splitBy] : [])] }),
-      ...(askingFor ? { askingFor } : {}),
-      ...(grouped ? { groupBySubscription: true } : {}),
-      ...(of.upTo === undefined ? {} : { upTo: of.upTo }),
-    })
+  question =>
+    ask(queryOf(of, question))
+
+function queryOf(
+  { tenant, need, upTo }: PartsOfNeed,
+  { customerKeys, interval, calculation, askingFor, grouped, splitBy }: UsagePartQuery,
+): UsageQuery {
+  const split = (need.splitBy ?? []).map(({ reference, type }) => ({ reference, type }))
+  return {
+    tenant,
+    customerKeys,
+    meterReference: need.calculation.meter_reference,
+    interval,
+    calculation,
+    ...(need.condition === null ? {} : { condition: need.condition }),
+    ...(split.length === 0 && splitBy === undefined ? {} : { splitBy: [...split, ...(splitBy ? [splitBy] : [])] }),
+    ...(askingFor ? { askingFor } : {}),
+    ...(grouped ? { groupBySubscription: true } : {}),
+    ...(upTo === undefined ? {} : { upTo }),
   }
+}
 
 /** A calculation of the catalog in the form of a usage query. */
 export function usageCalculationOf(calculation: CalculationInput): UsageCalculation {
@@ -210,23 +231,30 @@ export async function readNeeds(
   const perCustomer = subscription.display_invoice_sub_lines_per_processing_only_customer || perSeat
   const figures = new Map<string, readonly UsageFigure[]>()
   const byCustomer = new Map<string, readonly CustomerFigure[]>()
-  const read = async (need: UsageNeed): Promise<UsageOfCustomers> => {
-    const { interval, calculation } = need
-    const scope = { subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval }
-    const parts = usageParts(attribution, scope)
-    if (perCustomer) return await usage.readByCustomer(of.tenant, parts, need, upTo)
-    return { figures: await usage.read(of.tenant, parts, need, upTo), byCustomer: [] }
+  const partsOf = ({ interval, calculation }: UsageNeed): readonly UsagePart[] =>
+    usageParts(attribution, {
+      ...{ subscriptionId: subscription.id, meterReference: calculation.meter_reference, interval },
+    })
+  const read = async (need: UsageNeed): Promise<UsageOfCustomers> =>
+    perCustomer
+      ? await usage.readByCustomer(of.tenant, partsOf(need), need, upTo)
+      : { figures: await usage.read(of.tenant, partsOf(need), need, upTo), byCustomer: [] }
+  const convert = async (need: UsageNeed, metered: UsageOfCustomers): Promise<void> => {
+    const kept = need.keptRates ?? of.keptRates ?? []
+    const rates = async (currencies: readonly string[], since: Instant) =>
+      preferInvoiceRates(kept, await stored(currencies, since))
+    const found = await inPricingCurrency(need, metered, { read, rates })
+    figures.set(need.key, found.figures)
+    if (perCustomer) byCustomer.set(need.key, found.byCustomer)
   }
   // All at once, so that they are one query to ClickHouse.
   await Promise.all(
-    needs.map(async need => {
-      const kept = need.keptRates ?? of.keptRates ?? []
-      const rates = async (currencies: readonly string[], since: Instant) =>
-        preferInvoiceRates(kept, await stored(currencies, since))
-      const found = await inPricingCurrency(need, await read(need), { read, rates })
-      figures.set(need.key, found.figures)
-      if (perCustomer) byCustomer.set(need.key, found.byCustomer)
-    }),
+    needs.map(need =>
+      perCustomer || need.currency
+        ? read(need).then(metered => convert(need, metered))
+        : // Plain numbers are converted to nothing. A run has thousands of them waiting.
+          usage.read(of.tenant, partsOf(need), need, upTo).then(found => figures.set(need.key, found)),
+    ),
   )
   return { usage: figures, usageByCustomer: perCustomer ? byCustomer : null }
 }

@@ -44,7 +44,10 @@ export function explainLine(row: InvoiceRow, line: LineView, basis: Basis | null
           ]),
       ...(made ? clauseSteps(made, parts?.steps ?? [], money) : []),
     ],
-    taxes: taxesOf(row, line, parts?.amounts.tax.decision ?? null),
+    taxes: taxesOf(row, line, {
+      decision: draft?.tax ? null : (parts?.amounts.tax.decision ?? null),
+      isRefund: draft?.tax !== undefined,
+    }),
   }
 }
 
@@ -101,7 +104,11 @@ const RULES: Readonly<Record<TaxTreatment, string>> = {
 const RATED: readonly TaxTreatment[] = ['LOCAL_RATE', 'BUYER_COUNTRY_RATE', 'SELLER_COUNTRY_RATE', 'TAX_ENGINE']
 
 /** The tax rule that follows from the parties on the document, and the source of its rate. */
-function taxesOf({ content }: InvoiceRow, line: LineView, decision: TaxDecided | null): LineExplanation['taxes'] {
+function taxesOf(
+  { content }: InvoiceRow,
+  line: LineView,
+  { decision, isRefund }: { readonly decision: TaxDecided | null; readonly isRefund: boolean },
+): LineExplanation['taxes'] {
   const treatment = decision?.treatment ?? null
   const country = content.tax_summary.country_code ?? null
   return line.tax_categories.map(({ category, name, percentage, base_amount, tax_amount }) => {
@@ -109,7 +116,9 @@ function taxesOf({ content }: InvoiceRow, line: LineView, decision: TaxDecided |
     const isRated = standard && treatment !== null && RATED.includes(treatment)
     const rule = standard
       ? treatment === null
-        ? 'As on the document.'
+        ? isRefund
+          ? 'A refund carries the tax that the fee carried.'
+          : 'As on the document.'
         : RULES[treatment]
       : category === 'NO_TAX'
         ? 'What is sold is not subject to tax.'

@@ -3,6 +3,7 @@
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
 import { allocate, amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import { localAmounts, localTotals, localView, rateOfAmounts } from '../document/tax/local-amounts.ts'
+import { shareNamed, summaryOfShare } from '../document/tax/summary-of-share.ts'
 import type { InvoiceContent, LineView, MoneyView, TaxAmountsView, TaxCategoryView, TaxShareView } from '../schema.ts'
 import { creditShares, type Share } from './credit-amounts.ts'
 import { linesOfContent } from './credit-left.ts'
@@ -127,36 +128,39 @@ function lineOf(
   }
 }
 
-const keyOf = ({ category, percentage, name }: Pick<TaxShareView, 'category' | 'percentage' | 'name'>): string =>
-  JSON.stringify([category, percentage, name])
-
 /** The part of each tax that these lines credit, in the order in which the original lists its taxes. */
 function taxesOf(of: SelectionOf, lines: readonly LineView[], shares: Left): TaxShareView[] {
-  const sums = new Map<string, Share>()
+  const summaries = of.content.tax_categories
+  const sums = new Map<number, Share>()
   for (const line of lines) {
     for (const [index, { base, tax }] of (shares.get(line.id) ?? []).entries()) {
-      const of = line.tax_categories[index]
-      if (!of) continue
-      const before = sums.get(keyOf(of)) ?? { base: ZERO, tax: ZERO }
-      sums.set(keyOf(of), { base: before.base.plus(base), tax: before.tax.plus(tax) })
+      const share = line.tax_categories[index]
+      if (!share) continue
+      const place = summaryOfShare(share, summaries)
+      const before = sums.get(place) ?? { base: ZERO, tax: ZERO }
+      sums.set(place, { base: before.base.plus(base), tax: before.tax.plus(tax) })
     }
   }
   const view = viewer(of)
-  return of.content.tax_categories.flatMap(({ category, percentage, name }) => {
-    const found = sums.get(keyOf({ category, percentage, name }))
+  return summaries.flatMap((summary, place) => {
+    const found = sums.get(place)
     if (!found) return []
     const { base, tax } = found
     const amounts = { base_amount: view(base), tax_amount: view(tax), total_amount: view(base.plus(tax)) }
-    return [{ ...amounts, percentage, name, category }]
+    return [{ ...amounts, ...shareNamed(summary, summaries) }]
   })
 }
 
 /** The summaries of the original with these amounts; the taxes of several authorities keep their proportions. */
 function summaries(of: CreditOf, taxes: readonly TaxShareView[]): TaxCategoryView[] {
   const { content, currency } = of
-  const left = new Map(taxesOf(of, linesOfContent(content), of.left).map(tax => [keyOf(tax), tax]))
+  const originals = content.tax_categories
+  const left = new Map(
+    taxesOf(of, linesOfContent(content), of.left).map(tax => [summaryOfShare(tax, originals), tax] as const),
+  )
   return taxes.map(tax => {
-    const original = content.tax_categories.find(each => keyOf(each) === keyOf(tax))
+    const place = summaryOfShare(tax, originals)
+    const original = originals[place]
     const rates = original?.rates ?? []
     const rounded = toMoney(amount(decimal(tax.tax_amount.quantity), currency))
     const parts =
@@ -167,7 +171,7 @@ function summaries(of: CreditOf, taxes: readonly TaxShareView[]): TaxCategoryVie
             rates.map(({ percentage }) => decimal(percentage)),
           )
     const isRest = (['base_amount', 'tax_amount'] as const).every(
-      name => left.get(keyOf(tax))?.[name].quantity === tax[name].quantity,
+      name => left.get(place)?.[name].quantity === tax[name].quantity,
     )
     const local = (isRest && localRest(of, original)) || localPart(original, tax)
     return {
@@ -194,7 +198,10 @@ function localPart(original: TaxCategoryView | undefined, tax: TaxShareView): Ta
 function localRest({ credits = [] }: CreditOf, original: TaxCategoryView | undefined): TaxAmountsView | null {
   const rate = rateOfAmounts(original?.local_amounts)
   if (!original || rate === null) return null
-  const all = [original, ...credits.flatMap(each => each.tax_categories.filter(tax => keyOf(tax) === keyOf(original)))]
+  const all = [
+    original,
+    ...credits.flatMap(each => each.tax_categories.filter(tax => summaryOfShare(tax, [original]) === 0)),
+  ]
   const stated = all.flatMap(({ local_amounts }) => local_amounts ?? [])
   if (stated.length < all.length) return null
   const rest = (name: 'base_amount' | 'tax_amount') => sum(stated.map(each => decimal(each[name].quantity))).neg()

@@ -1,12 +1,15 @@
 // From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
 // periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
+
 import {
   computingAmounts,
   type InvoiceAmounts,
   type RoundingMode,
   type TaxSummary,
 } from '../../../../shared/billing/amount-pipeline.ts'
+import { otherTax } from '../../../../shared/billing/tax/carried-tax.ts'
 import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { NO_MEMBERS } from '../../../../shared/extended.ts'
 import { moneyView } from '../../../../shared/money.ts'
 import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -60,11 +63,16 @@ export const documentAmounts = (draft: DraftInvoice): DocumentAmounts => inOneGo
 /** The same, with pauses. */
 export function* documentingAmounts(draft: DraftInvoice): PausingWork<DocumentAmounts> {
   const decided = invoiceTax(draft, draft.dates.day)
-  const local = localRateOf(draft, decided.decision)
+  const carried = draft.lines.map(line => otherTax(line, decided.decision))
+  const rates = [...decided.decision.rates, ...carried.flatMap(tax => tax?.rates ?? [])]
+  const local = localRateOf(draft, { ...decided.decision, rates })
   const tax = { ...decided, findings: [...decided.findings, ...local.findings] }
   const { currency, amountType } = draft
   const rounding = roundingOf(draft.parties)
-  const lines = draft.lines.map(({ key, quantity, taxCategory }) => ({ key, quantity, taxCategory }))
+  const lines = draft.lines.map(({ key, quantity, taxCategory }, place) => {
+    const own = carried[place]
+    return { key, quantity, taxCategory, ...(own ? { tax: own } : {}) }
+  })
   const amounts = yield* computingAmounts({ currency, amountType, rounding, tax: tax.decision, sign: 'INVOICE', lines })
   const byKey = new Map(amounts.lines.map(line => [line.key, line]))
   return {
@@ -159,6 +167,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
   const notes = tax.decision.invoiceNotes.map(note => note.text)
   const summaries = taxCategories(amounts, priced.localRate)
   return {
+    ...NO_MEMBERS,
     ...(customer.reference === null ? {} : { customer_reference: customer.reference }),
     customer: { object_type: 'CUSTOMER', ...customer },
     billing_entity: { object_type: 'BILLING_ENTITY', ...billing_entity },

@@ -2,7 +2,7 @@
 // where its lines come from; it stores what each line refers to (invoice_lines).
 import type { AmountType } from '../../../../shared/billing/amount-pipeline.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
-import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
+import type { CategoryTax, TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { Decimal } from '../../../../shared/decimal.ts'
 import type { Instant, Interval } from '../../../../shared/time.ts'
 import type { CopiedFieldView, CustomerView, LineView, PriceDetailsView } from '../schema.ts'
@@ -83,6 +83,8 @@ export type DraftLine = {
   /** In the invoice currency, negative for deductions; with tax when the prices include it. */
   readonly quantity: Decimal
   readonly taxCategory: TaxCategory
+  /** The tax that it carries, where that need not be the invoice's: a refund has that of its fee. */
+  readonly tax?: CategoryTax
   /** The time the line pays for. */
   readonly service: Interval
   readonly group: LineGroup

@@ -1,14 +1,17 @@
 // Lays out the lines of an invoice: periods (the time they pay for), groups (one per pricing and product category) and
 // lines, each with its sums and its part of the taxes.
+
 import { hash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { NO_MEMBERS } from '../../../../shared/extended.ts'
 import { base62 } from '../../../../shared/ids.ts'
 import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import { mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import type { GroupView, LineView, MoneyView, PeriodView, SubLineView, TaxShareView } from '../schema.ts'
 import { type DraftLine, groupKey, type LineGroup } from './draft-invoice.ts'
+import { shareNamed } from './tax/summary-of-share.ts'
 
 /** A line with its id and its amounts. */
 export type LaidLine = { readonly id: string; readonly draft: DraftLine; readonly priced: PricedLine }
@@ -67,6 +70,7 @@ export function* layOut(figures: Figures, periods: readonly LaidLine[][][]): Pau
 function headingOf(figures: Figures, lines: readonly LaidLine[]) {
   const { service, group } = firstOf(lines)
   return {
+    ...NO_MEMBERS,
     ...sums(figures, lines),
     ...(group.billingPeriod === null ? {} : { billing_period: { ...group.billingPeriod } }),
     start_at: formatInstant(service.start),
@@ -175,19 +179,21 @@ export function taxShares(
     const known = totals.get(summary) ?? { base: ZERO, tax: ZERO }
     totals.set(summary, { base: known.base.plus(base.quantity), tax: known.tax.plus(tax.quantity) })
   }
+  const summaries = figures.amounts.summaries.map(({ category, name, percentage, notes }) => ({
+    ...{ category, name, percentage: plain(percentage) },
+    notes: notes.map(note => note.text),
+  }))
   return [...totals]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([index, { base, tax }]) => {
-      const summary = figures.amounts.summaries[index]
+      const summary = summaries[index]
       if (!summary) return []
       return [
         {
           base_amount: shown(figures, base),
           tax_amount: shown(figures, tax),
           total_amount: shown(figures, base.plus(tax)),
-          percentage: plain(summary.percentage),
-          name: summary.name,
-          category: summary.category,
+          ...shareNamed(summary, summaries),
         },
       ]
     })

@@ -97,7 +97,7 @@ export function withPayments(lines: readonly DraftLine[]): DraftLine[] {
 }
 
 /** A line of a draft as the steps of the amount pipeline take it. */
-export function stepLineOf({ key, of, quantity, taxCategory, service, printed }: DraftLine): Line {
+export function stepLineOf({ key, of, quantity, taxCategory, tax, service, printed }: DraftLine): Line {
   const { pricingItemId, ...scope } = of
   return {
     key,
@@ -105,6 +105,7 @@ export function stepLineOf({ key, of, quantity, taxCategory, service, printed }:
     of: { ...scope, itemId: pricingItemId },
     exact: quantity,
     taxCategory,
+    ...(tax ? { tax } : {}),
     because: [],
     period: { service, full: service },
     inAdvance: false,

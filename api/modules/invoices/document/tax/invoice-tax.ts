@@ -58,7 +58,7 @@ export function invoiceTax(draft: Taxed, on: LocalDate): InvoiceTax {
 
 type Taxed = Pick<DraftInvoice, 'parties' | 'salesTaxPercentage' | 'billingType'> & {
   /** Absent where only the decision is wanted. */
-  readonly lines?: readonly Pick<DraftInvoice['lines'][number], 'taxCategory'>[]
+  readonly lines?: readonly Pick<DraftInvoice['lines'][number], 'taxCategory' | 'tax'>[]
 }
 
 /** The tax by the kept answers. No tax is guessed: an invoice whose question has no answer has an ERROR, and stays as it is. */
@@ -66,7 +66,8 @@ function taxOfEngine(
   { parties, salesTaxPercentage, billingType = 'DEFAULT', lines }: Taxed,
   { on, country, seller, buyer }: Pick<TaxFacts, 'on' | 'country' | 'seller' | 'buyer'>,
 ): InvoiceTax {
-  if (lines && !lines.some(line => line.taxCategory === 'STANDARD')) return { decision: UNTAXED, findings: [] }
+  if (lines && !lines.some(line => line.taxCategory === 'STANDARD' && !line.tax))
+    return { decision: UNTAXED, findings: [] }
   const findings = [
     ...(buyer.country === null
       ? [warning(`${buyer.says} has no country; the tax engine is asked as if it were in ${country}.`)]

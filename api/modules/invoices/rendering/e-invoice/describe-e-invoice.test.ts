@@ -115,6 +115,36 @@ test.each<[string, string[]]>([
   ],
   ['yen', ['1 × 1000 = 1000 S 21', 'S 21: 210 of 1000', 'due 1210 - 0 = 1210']],
   [
+    'refund-of-another-tax',
+    [
+      '-1 × 51.61 = -51.61 S 21',
+      '1 × 100 = 100 AE 0',
+      `AE 0: 0 of 100 (${REVERSE})`,
+      'S 21: -10.84 of -51.61',
+      'due 37.55 - 0 = 37.55',
+    ],
+  ],
+  [
+    'credit-of-a-refund-of-another-tax',
+    [
+      '-1 × 51.61 = -51.61 S 21',
+      '1 × 100 = 100 AE 0',
+      `AE 0: 0 of 100 (${REVERSE})`,
+      'S 21: -10.84 of -51.61',
+      'due 37.55 - 0 = 37.55',
+    ],
+  ],
+  [
+    'refund-of-a-reverse-charge',
+    [
+      '-1 × 51.61 = -51.61 AE 0',
+      '1 × 100 = 100 E 0',
+      'E 0: 0 of 100 (Article 132)',
+      `AE 0: 0 of -51.61 (${REVERSE})`,
+      'due 48.39 - 0 = 48.39',
+    ],
+  ],
+  [
     'credit-of-discounts',
     [
       '1 × 100 = 100 S 21',

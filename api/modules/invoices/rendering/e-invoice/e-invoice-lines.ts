@@ -4,7 +4,8 @@ import { lastLocalDay, localDateOf, type Zone } from '../../../../../shared/bill
 import { type Decimal, decimal, ONE, roundHalfUp, ZERO } from '../../../../../shared/decimal.ts'
 import { currencyExponent, roundParts } from '../../../../../shared/money.ts'
 import { at, interval } from '../../../../../shared/time.ts'
-import type { InvoiceView, LineView, TaxCategoryView, TaxShareView } from '../../schema.ts'
+import { summaryOfShare } from '../../document/tax/summary-of-share.ts'
+import type { InvoiceView, LineView, TaxCategoryView } from '../../schema.ts'
 import { lineRows, type RowContext } from '../model/line-rows.ts'
 import { printable } from '../model/printable.ts'
 import type { Adjustment, Days, EInvoiceLine, Vat } from './e-invoice-model.ts'
@@ -43,9 +44,6 @@ export function eInvoiceLines(
   }
 }
 
-const keyOf = ({ category, percentage, name }: TaxShareView | TaxCategoryView): string =>
-  JSON.stringify([category, percentage, name])
-
 /** The parts in order. In an UNROUNDED invoice they are rounded so that they sum to the printed base of their summary. */
 function partsOf(invoice: InvoiceView, { zone, sign, summaries }: LineContext): Part[] {
   const exact = (invoice.periods ?? []).flatMap(({ groups }) =>
@@ -53,7 +51,7 @@ function partsOf(invoice: InvoiceView, { zone, sign, summaries }: LineContext): 
       (group.lines ?? []).flatMap(line =>
         line.tax_categories.map(share => ({
           line,
-          summary: summaries.findIndex(each => keyOf(each) === keyOf(share)),
+          summary: summaryOfShare(share, summaries),
           whole: line.tax_categories.length === 1,
           period: daysOf(group.start_at, group.end_at, zone),
           net: decimal(share.base_amount.quantity).times(sign),

@@ -1,7 +1,11 @@
 // Invoices to draw, for tests.
 
 import { at } from '../../../../../shared/time.ts'
+import { priceInvoice } from '../../../billing/pricing/price-invoice.ts'
+import { advanceChargesOf } from '../../../billing/refunds/advance-charges.ts'
 import type { BillingInputs } from '../../../billing/terms/billing-inputs.ts'
+import { resolveTerms } from '../../../billing/terms/price-terms.ts'
+import { invoiceWindows } from '../../../billing/terms/windows.ts'
 import { type Example, exampleInputs, exampleInvoices } from '../../../billing/testing/example-inputs.ts'
 import type { InvoiceView } from '../../schema.ts'
 import { type InvoiceColumns, type InvoiceRow, UNTOUCHED } from '../../table.ts'
@@ -51,10 +55,26 @@ export type ExampleDocument = Omit<Example, 'start' | 'inputs'> & {
 }
 
 /** The second invoice of a subscription from 1 January 2026: its usage, and the fees of the coming month. */
-export function exampleDocument(of: ExampleDocument): InvoiceView {
-  const { customer, seller, footnote, rounding, usage, inputs: more, row, ...example } = of
+export const exampleDocument = (of: ExampleDocument): InvoiceView =>
+  finalView(exampleInvoices(inputsOf(of), 1, of.usage ?? '3450')[0], of.row)
+
+/** The same with a refund of the fees of the last days of January, which were charged when the customer was as `before` says. */
+export function refundDocument(of: ExampleDocument, before: NonNullable<ExampleDocument['customer']>): InvoiceView {
+  const then = inputsOf({ ...of, customer: before })
+  const now = inputsOf(of)
+  const [opening, next] = invoiceWindows(now)
+  if (!opening || !next) throw new Error('a subscription has a second invoice')
+  const asked = { billed: new Set<string>(), usage: new Map(), finalizedAt: null }
+  const first = priceInvoice(then, { ...asked, terms: resolveTerms(then), window: opening })
+  const refunds = advanceChargesOf(first).map(charged => ({ charged, from: at('2026-01-16T12:00:00Z') }))
+  const billed = new Set(first.advanceCharges)
+  return finalView(priceInvoice(now, { ...asked, billed, terms: resolveTerms(now), window: next, refunds }).columns)
+}
+
+function inputsOf(of: ExampleDocument): BillingInputs {
+  const { customer, seller, footnote, rounding, usage: _usage, inputs: more, row: _row, ...example } = of
   const base = exampleInputs({ ...example, start: '2026-01-01T00:00:00Z' })
-  const inputs = {
+  return {
     ...base,
     ...more,
     customer: { ...base.customer, ...customer },
@@ -65,5 +85,4 @@ export function exampleDocument(of: ExampleDocument): InvoiceView {
       rounding_settings: rounding === undefined ? [] : [{ rounding_target: 'INVOICE', rounding_mode: rounding }],
     },
   }
-  return finalView(exampleInvoices(inputs, 1, usage ?? '3450')[0], row)
 }

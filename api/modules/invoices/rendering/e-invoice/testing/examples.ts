@@ -8,7 +8,7 @@ import { leftOfLines } from '../../../credits/credit-left.ts'
 import { selectCredit } from '../../../credits/credit-selection.ts'
 import type { InvoiceContent, InvoiceView } from '../../../schema.ts'
 import type { Presentation } from '../../model/presentation.ts'
-import { type ExampleDocument, exampleDocument } from '../../testing/example-document.ts'
+import { type ExampleDocument, exampleDocument, refundDocument } from '../../testing/example-document.ts'
 import { BRANDED } from '../../testing/fixtures.ts'
 
 export const PRESENTATION: Presentation = BRANDED
@@ -85,6 +85,13 @@ const discounted = example({
   schedules: [{ discount: { product_items: [{ ids: ['item0'], percentage: '10' }], totals: [{ amount: eur('15') }] } }],
 })
 
+/** Of a fee of 100, beside the one of the next month. */
+const refunded = (
+  customer: NonNullable<ExampleDocument['customer']>,
+  before: NonNullable<ExampleDocument['customer']>,
+): InvoiceView =>
+  refundDocument({ items: [recurring('100', { billing_in_advance: true })], seller: SELLER, customer }, before)
+
 const selfBilling = example({
   subscription: { variant: 'SELF_BILLING' },
   seller: { ...SELLER, tax_id: 'NL123456789B01' },
@@ -157,6 +164,13 @@ export const EXAMPLES: Readonly<Record<string, InvoiceView>> = {
     subscription: { variant: 'SELF_BILLING' },
     row: { billing_type: 'SELF_BILLING', invoice_number: 'SBI-2026-00003' },
   }),
+  'refund-of-another-tax': refunded(customerIn('DE'), customerIn('NL')),
+  'credit-of-a-refund-of-another-tax': creditOf(refunded(customerIn('DE'), customerIn('NL'))),
+  // Both without tax, for two reasons.
+  'refund-of-a-reverse-charge': refunded(
+    customerIn('NL', { tax_exempt: true, tax_exempt_note: 'Article 132' }),
+    customerIn('DE'),
+  ),
   credit: creditOf(example({})),
   'credit-of-discounts': creditOf(discounted),
   // 10.013 and 2.10273 of tax are rounded to 10.01 and 2.10, their sum to 12.12.
