@@ -69,9 +69,8 @@ ${groups.join('\n')}`
 function indexItem(tag: string, { method, path, of }: Operation): string {
   const id = textIn(of, 'operationId') ?? ''
   const summary = textIn(of, 'summary') ?? ''
-  const text = escaped(`${method} ${path} ${id} ${summary}`.toLowerCase())
   const old = of.deprecated === true ? ' class="old"' : ''
-  return `<li data-text="${text}"><a href="${ROOT}/${tag}#${id}"${old}>${escaped(summary)}</a><br><span class="quiet"><span class="method">${method}</span> ${escaped(path)}</span></li>`
+  return `<li><a href="${ROOT}/${tag}#${id}"${old}>${escaped(summary)}</a><br><span class="quiet"><span class="method">${method}</span> ${escaped(path)}</span></li>`
 }
 
 function tagBody(api: JsonObject, tag: string, operations: readonly Operation[]): string {
