@@ -60,10 +60,10 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
   pricing_plan_schedules_create:
     'The schedule is DRAFT until it is activated. It starts where the schedule before it ends. One that runs on without an end is ' +
     'ended at the start of this one, and with `set_previous_end_at` so is one that ends at another time. `set_next_start_at` starts ' +
-    'the draft after it at its end.',
+    'the schedule after it at its end, as long as that one has not begun.',
   pricing_plan_schedules_update:
     'Every field of a DRAFT schedule can be changed, except its `type`. An ACTIVE schedule can be given another `end_at`, as long as ' +
-    'neither the old nor the new one has passed, and other discounts, markups, minimums, enabled pricings, seats, included volumes and ' +
+    'neither the old nor the new one has passed, another `start_at` likewise while no FINAL invoice has charged it ahead, and other discounts, markups, minimums, enabled pricings, seats, included volumes and ' +
     'coupons for time that no FINAL invoice has billed. A change that comes while an invoice is being made FINAL waits for that, and ' +
     'is then refused for the time of that invoice.',
   pricing_plan_schedules_copy:

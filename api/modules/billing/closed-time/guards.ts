@@ -16,7 +16,7 @@ import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import { refuseBilledTime } from './refuse-billed-time.ts'
 import { refuseClosedPeriods } from './refuse-closed-periods.ts'
-import { refuseDeletingBilled } from './refuse-deleting-billed.ts'
+import { refuseDeletingBilled, refuseMovingBilled } from './refuse-deleting-billed.ts'
 import { refuseEarlyEnd } from './refuse-early-end.ts'
 import { refuseVoidingBilled } from './voided.ts'
 
@@ -83,6 +83,7 @@ async function guardSeat(uow: Uow, row: SeatAssignment, previous: SeatAssignment
 export const CLOSED_TIME_GUARDS = [
   beforeSave(seatAssignmentResource, guardSeat),
   beforeSave(scheduleResource, guardSchedule),
+  beforeSave(scheduleResource, refuseMovingBilled),
   beforeDelete(scheduleResource, refuseDeletingBilled),
   beforeSave(subscriptionResource, guardSubscription),
   beforeSave(subscriptionResource, refuseEarlyEnd),

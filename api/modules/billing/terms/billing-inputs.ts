@@ -91,7 +91,10 @@ export type ScheduleInput = {
   readonly refund_advance_charges?: true
   /** Only for a TRIAL, which charges nothing; absent for any other. */
   readonly trial?: true
-  /** Whether calculations with `persist` continue from the schedule that ends where this one starts; absent where they do not. */
+  /**
+   * Whether it continues the schedule that ends where it starts: calculations with `persist` count on, and what is sold once is not charged
+   * again; absent where it does not.
+   */
   readonly carries_usage?: true
   /** Whether the billing periods of an EXACT subscription count from its start on; absent where they do not. */
   readonly realign?: boolean

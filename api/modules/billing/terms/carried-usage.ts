@@ -1,8 +1,10 @@
-// The schedules over which a calculation with `persist` continues (semantics 1.1). Pure.
+// The schedules that continue others: over them a calculation with `persist` counts on (semantics 1.1), and what is sold once is charged
+// once. Pure.
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import { at } from '../../../../shared/time.ts'
 import type { BillingInputs, ConfigInput, ItemInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+import type { SoldPricing } from './sold-pricings.ts'
 
 type Carrying = Pick<ScheduleInput, 'pricing_plan_id' | 'start_at' | 'end_at' | 'carries_usage'>
 
@@ -16,6 +18,28 @@ export function countedSchedules<S extends Carrying>(all: readonly S[], schedule
   if (!before) return [schedule]
   const [first, ...rest] = countedSchedules(all, before)
   return [first, ...rest, schedule]
+}
+
+/**
+ * The product items that the schedule before this one, which it continues, sold to its end: what is charged once for them has been charged.
+ * A TRIAL, which charges nothing, is not among the schedules.
+ */
+export function chargedOnceBefore(
+  charging: readonly ScheduleInput[],
+  schedule: ScheduleInput,
+  sold: ReadonlyMap<string, readonly SoldPricing[]>,
+): ReadonlySet<string> {
+  const before = countedSchedules(charging, schedule).at(-2)
+  const toItsEnd = (sold.get(before?.id ?? '') ?? []).filter(
+    ({ during }) => during.end !== null && during.end === at(schedule.start_at),
+  )
+  return new Set(
+    toItsEnd.flatMap(({ pricing }) =>
+      pricing.items
+        .filter(({ configs }) => configs.some(config => config.on_demand !== true && config.pricing_type !== 'NONE'))
+        .flatMap(item => item.product_item_ids),
+    ),
+  )
 }
 
 type Price = {

@@ -6,7 +6,7 @@ import type { Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
-import type { Interval } from '../../../../shared/time.ts'
+import { at, type Interval } from '../../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../../shared/usage/condition.ts'
 import { type ConditionNames, configConditions, usageConditionOf } from '../../catalog/conditions/config-conditions.ts'
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
@@ -27,7 +27,7 @@ import type {
   ProductItemInput,
   ScheduleInput,
 } from './billing-inputs.ts'
-import { persistedOf } from './carried-usage.ts'
+import { chargedOnceBefore, persistedOf } from './carried-usage.ts'
 import { includedOf } from './included-of.ts'
 import { calendarOf, type PriceCalendar } from './price-calendar.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
@@ -103,9 +103,16 @@ function termsOfInputs(inputs: BillingInputs): PriceTerm[] {
   }
   const zone = zoneOfParties(inputs)
   const charging = inputs.schedules.filter(({ trial }) => trial !== true)
+  const sold = new Map(
+    charging.map(schedule => [
+      schedule.id,
+      soldPricings(inputs.pricings, { schedule, zone, terms: termsOf(schedule, inputs.subscription) }),
+    ]),
+  )
   return charging.flatMap(schedule => {
-    const sold = soldPricings(inputs.pricings, { schedule, zone, terms: termsOf(schedule, inputs.subscription) })
-    return inGroups(sold.flatMap(each => termsOfPricing(shared, { schedule, ...each })))
+    const before = chargedOnceBefore(charging, schedule, sold)
+    const own = sold.get(schedule.id) ?? []
+    return inGroups(own.flatMap(each => termsOfPricing(shared, { schedule, before, ...each })))
   })
 }
 
@@ -185,9 +192,12 @@ function byId<T extends { readonly id: string }>(list: readonly T[]): Find<T> {
   }
 }
 
+/** A schedule, and the product items that what it continues has charged once. */
+type Continuing = { readonly schedule: ScheduleInput; readonly before: ReadonlySet<string> }
+
 function termsOfPricing(
   of: Shared,
-  { schedule, pricing, during, takesOver }: SoldPricing & { readonly schedule: ScheduleInput },
+  { schedule, pricing, during, takesOver, before }: SoldPricing & Continuing,
 ): PriceTerm[] {
   const { inputs } = of
   const plan = of.plans(schedule.pricing_plan_id)
@@ -198,7 +208,8 @@ function termsOfPricing(
       const category = product.category_id === null ? null : of.categories(product.category_id)
       const calculationId = productItem.meter_value_calculation_id
       const conditions = configConditions(productItem.usage_based?.conditions ?? null, item.configs, of.names)
-      const isCharged = (config: ConfigInput) => !takesOver || !isOneOff({ productItem }) || isOnDemand({ config })
+      const isPaid = takesOver || (before.has(id) && during.start === at(schedule.start_at))
+      const isCharged = (config: ConfigInput) => !isPaid || !isOneOff({ productItem }) || isOnDemand({ config })
       return item.configs
         .filter(isCharged)
         .map(config => includedOf(schedule, config, during))

@@ -9,7 +9,9 @@ export const NeighbourQuery = Shape({
     Type.Enum(['true', 'false'], { description: 'End the schedule before this one at its start.' }),
   ),
   set_next_start_at: Type.Optional(
-    Type.Enum(['true', 'false'], { description: 'Start the draft schedule after this one at its end.' }),
+    Type.Enum(['true', 'false'], {
+      description: 'Start the schedule after this one at its end, as long as it has not begun.',
+    }),
   ),
   ...ExpandQuery,
 })

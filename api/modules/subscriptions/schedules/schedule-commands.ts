@@ -12,7 +12,7 @@ import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/give
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
-import { listSchedules, requireAhead, requireExact, requireOpen, scheduleResource } from './schedule.ts'
+import { listSchedules, requireAhead, requireExact, requireOpen, requireWaiting, scheduleResource } from './schedule.ts'
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 
 /** A valid body of a schedule. */
@@ -59,12 +59,13 @@ export async function makeRoom(
   const all = await listSchedules(uow, subscription.id)
   await startNext(
     uow,
+    subscription,
     all.find(other => other.start_at >= start_at),
     end_at,
   )
 }
 
-/** Changes a schedule: a draft freely, an ACTIVE one only in an end that lies ahead and in its clauses. */
+/** Changes a schedule: a draft freely, an ACTIVE one only in a start and an end that lie ahead and in its clauses. */
 export async function updateSchedule(
   uow: Uow,
   id: string,
@@ -82,9 +83,9 @@ export async function updateSchedule(
   if (neighbours.setNextStartAt) {
     const all = await listSchedules(uow, subscription.id)
     const next = all.find(other => other.id !== schedule.id && other.start_at > schedule.start_at)
-    await startNext(uow, next, 'end_at' in patch ? patch['end_at'] : schedule.end_at)
+    await startNext(uow, subscription, next, 'end_at' in patch ? patch['end_at'] : schedule.end_at)
   }
-  if (neighbours.setPreviousEndAt && schedule.status === 'DRAFT') {
+  if (neighbours.setPreviousEndAt && (schedule.status === 'DRAFT' || patch.start_at !== undefined)) {
     await endPrevious(uow, subscription, patch.start_at ?? schedule.start_at, { exceptId: schedule.id })
   }
   const row = await withGivenOverrides(schedule, patch, overrides =>
@@ -209,16 +210,18 @@ function refuseBoth({ setPreviousEndAt, setNextStartAt }: Neighbours): void {
   throw new AppError('INVALID_FIELD', message, { field: 'set_next_start_at' })
 }
 
-/** Has the schedule after this one start where this one ends. Throws INVALID_FIELD unless it is a DRAFT that ends later. */
-async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): Promise<void> {
+/** Has the schedule after this one start where this one ends. Throws INVALID_FIELD for one that has begun, or that ends before. */
+async function startNext(
+  uow: Uow,
+  subscription: Subscription,
+  next: Schedule | undefined,
+  endAt: unknown,
+): Promise<void> {
   const field = 'end_at'
   if (typeof endAt !== 'string')
     throw new AppError('INVALID_FIELD', 'set_next_start_at needs an end_at, where the next schedule starts.', { field })
   if (!next || next.start_at === endAt) return
-  if (next.status !== 'DRAFT') {
-    const message = `The schedule ${next.id} after it is ACTIVE, so its start cannot change.`
-    throw new AppError('INVALID_FIELD', message, { field })
-  }
+  requireWaiting(uow, subscription, next, endAt, field)
   if (next.end_at !== null && next.end_at <= endAt) {
     const message = `Nothing would be left of the schedule ${next.id}, which ends at ${next.end_at}; delete it first.`
     throw new AppError('INVALID_FIELD', message, { field })
@@ -235,7 +238,8 @@ async function startNext(uow: Uow, next: Schedule | undefined, endAt: unknown): 
   })
   await saveChange(uow, scheduleResource, next, {
     start_at: endAt,
-    pricing_plan_version_id: await versionAtStart(uow, moved),
+    // What is ACTIVE keeps its version.
+    ...(next.status === 'DRAFT' ? { pricing_plan_version_id: await versionAtStart(uow, moved) } : {}),
   })
 }
 

@@ -49,7 +49,8 @@ export const scheduleResource = defineResource<Schedule>({
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
     pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
     approval_status: readOnly(OneOf('PENDING_REVIEW', 'APPROVED', 'DECLINED')),
-    start_at: field(Timestamp, { create: 'required', change: 'draft' }),
+    // The start of an ACTIVE one may move while it lies ahead: a trial before it is extended, or a change of plan waits longer.
+    start_at: field(Timestamp, { create: 'required' }),
     // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
     end_at: field(Timestamp),
     pricing_currency: field(Currency, { change: 'draft' }),
@@ -153,7 +154,10 @@ export async function listSchedules(uow: ReadUow, subscriptionId: Id<'ppsu'>): P
 async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
   const subscription = await subscriptionOf(uow, row)
   requireOpen(subscription)
-  if (previous) requireAhead(uow, subscription, previous, row.end_at, 'end_at')
+  if (previous) {
+    requireAhead(uow, subscription, previous, row.end_at, 'end_at')
+    requireWaiting(uow, subscription, previous, row.start_at, 'start_at')
+  }
   const own = previous?.id ?? ''
   const where = and(
     inThisTenant(uow, schedules),
@@ -202,5 +206,23 @@ export function requireAhead(
   const now = formatInstant(uow.now)
   if (![schedule.end_at, end].some(each => each !== null && each < now)) return
   const message = `The schedule ${schedule.id} is ACTIVE, so its past cannot change: its end, old and new, must lie ahead.`
+  throw new AppError('INVALID_FIELD', message, { field })
+}
+
+/** Throws when a new start would change what a schedule has billed: neither its old start nor the new one may have passed. */
+export function requireWaiting(
+  uow: Uow,
+  subscription: Subscription,
+  schedule: Schedule,
+  start: string,
+  field: string,
+): void {
+  if (subscription.status !== 'ACTIVE' || schedule.status !== 'ACTIVE' || start === schedule.start_at) return
+  const now = formatInstant(uow.now)
+  if (schedule.start_at > now && start >= now) return
+  const message =
+    schedule.start_at > now
+      ? `The schedule ${schedule.id} is ACTIVE, so it cannot start in the past; have it start now or later.`
+      : `The schedule ${schedule.id} is ACTIVE and has begun, so its start stays.`
   throw new AppError('INVALID_FIELD', message, { field })
 }

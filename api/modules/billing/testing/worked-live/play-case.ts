@@ -180,6 +180,16 @@ class Played {
         this.schedules.push(id)
         return
       }
+      case 'begin': {
+        const url = `/v1/${SCHEDULES}/${last}?set_previous_end_at=true`
+        await succeed(this.tenant, 'PATCH', url, { start_at: timeOf(first) })
+        return
+      }
+      case 'end-trial': {
+        const url = `/v1/${SCHEDULES}/${this.schedules.at(-2)}?set_next_start_at=true`
+        await succeed(this.tenant, 'PATCH', url, { end_at: timeOf(first) })
+        return
+      }
       case 'take-back':
         await succeed(this.tenant, 'DELETE', `/v1/${SCHEDULES}/${this.schedules.pop()}`)
         return
