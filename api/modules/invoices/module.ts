@@ -35,6 +35,7 @@ export const invoices = defineModule<
   OverdueJobDeps & BulkJobDeps & EmailJobDeps & TaxEngineJobDeps
 >({
   name: 'invoices',
+  otherObjectTypes: ['INVOICE_LINE'],
   events: [INVOICE_EVENTS],
   eventShapes: { INVOICE: 'Invoice' },
   withCustomFields: ['INVOICE'],

@@ -33,6 +33,7 @@ const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seed
 
 export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
   name: 'wallets',
+  otherObjectTypes: ['WALLET_RESERVATION'],
   events: [WALLET_EVENTS],
   // Only invoices are saved under these object types.
   effects: [
