@@ -11,15 +11,22 @@ import { callsOf, PROBE_MS } from '../testing/probe-tenants.ts'
 import { IS_PAGE } from './examples.ts'
 import { isObject, type JsonObject, objectIn, textIn } from './json.ts'
 import { HAND_WRITTEN } from './testing/hand-written-examples.ts'
-import { withPlainNames } from './testing/plain-names.ts'
+import { NOW, withPlainNames } from './testing/plain-names.ts'
 
 let api: ApiHarness
 let a: TestTenant
+let before: number
 beforeAll(async () => {
   api = await startApi()
   a = api.tenants.aTest
+  // What is billed until today is in the examples.
+  before = api.clock.now()
+  api.clock.set(Date.parse(NOW))
 })
-afterAll(() => api?.close())
+afterAll(async () => {
+  api?.clock.set(before)
+  await api?.close()
+})
 
 const isMade = (resource: Resource): boolean =>
   api.routes.some(({ method, url }) => method === 'POST' && url === `/v1/${resource.path}`)

@@ -2,25 +2,13 @@
 import { type EventType, objectTypesOf } from '../../shared/contracts/event-types.ts'
 import { ERRORS } from '../../shared/errors.ts'
 import { SUPPORTED_PRICING_TYPES } from '../../shared/rating/rate.ts'
+import { OTHER_OBJECT_TYPES } from '../modules/modules.ts'
 import type { Resource } from '../resource/define-resource.ts'
 import { isObject, type JsonObject, objectIn, textIn } from './json.ts'
 
 const ERROR_CODES = Object.keys(ERRORS)
 
 export type ListDeps = { readonly resources: readonly Resource[]; readonly eventTypes: readonly EventType[] }
-
-/** What refusals and references name, beside resources and what has events. */
-const OTHER_OBJECT_TYPES = [
-  'ACCOUNT_MEMBERSHIP',
-  'AUDIT_RECORD',
-  'INVOICE_LINE',
-  'METER_DATA',
-  'PRICING_ITEM_CONFIG',
-  'SIMULATED_CUSTOMER',
-  'WALLET_RESERVATION',
-  'WEBHOOK_EVENT',
-  'WEBHOOK_REPLAY',
-]
 
 /** The kinds of thing that an answer can name, in order. */
 export const nameableTypes = ({ resources, eventTypes }: ListDeps): string[] =>
@@ -60,8 +48,6 @@ function listsOf(deps: ListDeps): Readonly<Record<string, readonly string[] | ty
     'Platform.status': ['DRAFT', 'ACTIVE', 'DEPRECATED', 'ARCHIVED'],
     'ResourceIdentifier.type': objectTypes,
     'WebhookAction.object_type': objectTypesOf(deps.eventTypes),
-    'InvoiceCustomer.object_type': ['CUSTOMER', 'BILLING_ENTITY'],
-    'InvoicePreviewCustomer.object_type': ['CUSTOMER'],
     'InvoiceProductCategory.object_type': ['PRODUCT_CATEGORY', 'PRODUCT'],
     'InvoiceProductItem.object_type': ['PRODUCT_ITEM'],
     'OAuthGrantChange.revoke_reason': ['CLIENT', 'CODE_REUSED', 'NO_PLATFORM_LEFT', 'REFRESH_TOKEN_REUSED', 'USER'],

@@ -1,6 +1,7 @@
 // Every object of the description is one named component that others refer to: a generated client gets one class for each.
 
 import { withoutCondition } from '../http/body/conditions.ts'
+import { DESCRIBED_AS } from '../resource/shapes.ts'
 import {
   isObject,
   type Json,
@@ -68,7 +69,8 @@ export function createComponents(): Components {
     return { ...refTo(register(own, namesFor(schema, place), title)), ...described }
   }
 
-  const refer = (schema: JsonObject, place: Place): JsonObject => {
+  const refer = (given: JsonObject, place: Place): JsonObject => {
+    const schema = isObject(given[DESCRIBED_AS]) ? { ...given[DESCRIBED_AS], ...pick(given, isText) } : given
     const branches = objectsIn(schema, 'anyOf')
     if (branches.length > 0) return referUnion(schema, branches, place)
     if (schema['type'] === 'array') return { ...schema, items: refer(objectIn(schema, 'items'), place) }
@@ -130,6 +132,8 @@ const unbounded = (schema: JsonObject): JsonObject => {
 
 const holdsList = (schema: JsonObject): boolean =>
   schema['type'] === 'array' || objectsIn(schema, 'anyOf').some(({ type }) => type === 'array')
+
+const isText = (name: string): boolean => name === 'description'
 
 /** The schema, or null. */
 export function orNull(schema: JsonObject): JsonObject {

@@ -224,7 +224,8 @@ describe('shapes', () => {
       [...text.matchAll(/\bresourceType: '([A-Z_]+)'/g)].map(([, type]) => type),
     )
     expect(named.length).toBeGreaterThan(20)
-    expect([...new Set(named)].filter(type => !Array.isArray(listed) || !listed.includes(type ?? ''))).toEqual([])
+    const unlisted = [...new Set(named)].filter(type => !Array.isArray(listed) || !listed.includes(type ?? ''))
+    expect(unlisted, 'name them in otherObjectTypes of their modules').toEqual([])
   })
 
   test('no object is written out inside another, and no two components are the same', () => {

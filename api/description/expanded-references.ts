@@ -1,46 +1,58 @@
-// What `expand[]` includes has the shape of the resource it is.
-import type { Resource } from '../resource/define-resource.ts'
+// What `expand[]` includes has the shape of the resource it is: `Included` says which, and so does an expansion of a resource.
+import type { Expansion, Resource } from '../resource/define-resource.ts'
+import { INCLUDES } from '../resource/shapes.ts'
 import { refTo } from './components.ts'
 import { isObject, type JsonObject, objectIn, textsIn } from './json.ts'
-import { pascal, singular } from './names/names.ts'
 
-/** Members that are called otherwise than the resource they include. */
-const CALLED: Readonly<Record<string, string>> = {
-  default_billing_entity: 'BillingEntity',
-  category: 'ProductCategory',
-}
-
-/** Shapes whose members are named like resources and are entries of a file, which name others by reference. */
-const OF_FILES: ReadonlySet<string> = new Set(['CatalogVersion'])
-
-/** The shapes with every object of any content that is named after a resource a reference to its shape. */
+/** The shapes with references in place of what they include. Throws for a resource of no published shape. */
 export function expandedReferences(
   shapes: ReadonlyMap<string, JsonObject>,
   resources: readonly Resource[],
 ): ReadonlyMap<string, JsonObject> {
-  const known = new Set(resources.map(({ shapeName }) => shapeName).filter(name => shapes.has(name)))
+  const targets = targetsOf(resources)
+  const refsOf = (schema: JsonObject): JsonObject[] =>
+    textsIn(schema, INCLUDES).map(given => {
+      const shape = targets.get(given) ?? given
+      if (!shapes.has(shape)) throw new Error(`there is no shape ${given}, which another includes`)
+      return refTo(shape)
+    })
   const change = (schema: JsonObject): JsonObject => {
     const properties = Object.entries(objectIn(schema, 'properties')).map(([name, member]): [string, JsonObject] => {
-      const target = CALLED[name] ?? pascal(singular(name))
       const given = isObject(member) ? member : {}
-      return [name, known.has(target) ? including(given, name, target) : given]
+      return [name, including(given, name, refsOf)]
     })
     return { ...schema, properties: Object.fromEntries(properties) }
   }
-  return new Map([...shapes].map(([name, schema]) => [name, OF_FILES.has(name) ? schema : change(schema)]))
+  return new Map([...shapes].map(([name, schema]) => [name, change(schema)]))
 }
 
-function including(schema: JsonObject, name: string, target: string): JsonObject {
+/** By `OBJECT_TYPE.member` the shape that a resource includes there. */
+function targetsOf(resources: readonly Resource[]): ReadonlyMap<string, string> {
+  const byType = new Map(resources.map(resource => [resource.objectType, resource.shapeName]))
+  const shapeOf = ({ to }: Expansion) => (typeof to === 'function' ? to().shapeName : (byType.get(to) ?? to))
+  return new Map(
+    resources.flatMap(({ objectType, expand = {} }) =>
+      Object.entries(expand).map(([name, expansion]): [string, string] => [
+        `${objectType}.${name}`,
+        shapeOf(expansion),
+      ]),
+    ),
+  )
+}
+
+type RefsOf = (schema: JsonObject) => readonly JsonObject[]
+
+function including(schema: JsonObject, name: string, refsOf: RefsOf): JsonObject {
   const description = schema['description'] ?? `Included by \`expand[]=${name}\`.`
-  if (isAny(schema)) {
-    const isAlways = schema['type'] === 'object'
-    return isAlways ? { ...refTo(target), description } : { anyOf: [refTo(target), { type: 'null' }], description }
+  const refs = refsOf(schema)
+  const [only] = refs
+  if (only !== undefined) {
+    if (schema['type'] !== 'object') return { anyOf: [...refs, { type: 'null' }], description }
+    return refs.length === 1 ? { ...only, description } : { anyOf: [...refs], description }
   }
+  const items = refsOf(objectIn(schema, 'items'))
+  const [item] = items
   const { type } = schema
-  const isList = (type === 'array' || textsIn(schema, 'type').includes('array')) && isAny(objectIn(schema, 'items'))
-  return isList && type !== undefined ? { type, items: refTo(target), description } : schema
+  if (item === undefined || type === undefined) return schema
+  return { type, items: items.length === 1 ? item : { anyOf: [...items] }, description }
 }
-
-/** An object that may hold anything. */
-const isAny = (schema: JsonObject): boolean =>
-  schema['additionalProperties'] === true && Object.keys(objectIn(schema, 'properties')).length === 0

@@ -27,6 +27,11 @@ export const paragraphs = (text: string): string =>
     .map(each => `<p>${inline(each)}</p>`)
     .join('')
 
+/** A field that hides the items of the page in which its words do not occur. */
+export const searchField = ({ of, example, none }: Readonly<Record<'of' | 'example' | 'none', string>>): string =>
+  `<p><label for="search">Search the ${of}</label> <input id="search" type="search" placeholder="${example}" autocomplete="off"></p>
+<p id="none" hidden>${none}</p>`
+
 /** A whole page. `title` is text, `body` HTML. */
 export const page = (title: string, body: string, script = false): string => `<!doctype html>
 <html lang="en">
@@ -62,14 +67,15 @@ table{border-collapse:collapse;width:100%;font-size:.9375rem}td,th{text-align:le
 ul.operations{list-style:none;padding:0}ul.operations li{padding:.3rem 0;border-top:1px solid var(--rule)}[hidden]{display:none!important}
 `
 
-/** Hides what the words do not occur in. */
+/** Hides the items in which the words do not occur: in their text, or in where they lead. */
 export const SEARCH = `const field=document.querySelector('input[type=search]')
 const groups=[...document.querySelectorAll('[data-group]')]
 const none=document.getElementById('none')
+const textOf=item=>(item.textContent+' '+item.querySelector('a').hash).toLowerCase()
 const show=()=>{const words=field.value.toLowerCase().split(/\\s+/).filter(Boolean)
 let all=0
 for(const group of groups){let shown=0
-for(const item of group.querySelectorAll('li')){const fits=words.every(word=>item.dataset.text.includes(word));item.hidden=!fits;if(fits)shown+=1}
+for(const item of group.querySelectorAll('li')){const fits=words.every(word=>textOf(item).includes(word));item.hidden=!fits;if(fits)shown+=1}
 group.hidden=shown===0;all+=shown}
 none.hidden=all>0}
 field.addEventListener('input',show)

@@ -1,23 +1,23 @@
-// The API reference as plain pages, made from the description: one with every operation to search in, one for each tag, one with
-// every shape.
+// The API reference as plain pages, made from the description: one with every operation to search in, one for each tag, and one for
+// each shape.
 import { refName } from '../description/components.ts'
 import { isObject, type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../description/json.ts'
 import { TAGS } from '../description/tags.ts'
 import type { StaticAnswer } from '../http/pages/static-answers.ts'
-import { escaped, inline, PAGE_POLICY, page, paragraphs, SEARCH, STYLE } from './html.ts'
-import { parameterTable, shapeTable, typeOf } from './shape-table.ts'
+import { escaped, inline, PAGE_POLICY, page, paragraphs, SEARCH, STYLE, searchField } from './html.ts'
+import { shapeBodies, shapePaths } from './shape-pages.ts'
+import { parameterTable, SHAPES, shapePath, shapeTable, typeOf } from './shape-table.ts'
 
 const ROOT = '/v1/docs'
 const HTML = 'text/html; charset=utf-8'
 
-/** The paths of the pages and of what they are made with. */
-export const DOCS_PATHS: readonly string[] = [
-  ROOT,
-  `${ROOT}/shapes`,
-  `${ROOT}/style.css`,
-  `${ROOT}/search.js`,
-  ...TAGS.map(({ name }) => `${ROOT}/${name}`),
-]
+const FIXED = [ROOT, `${ROOT}/style.css`, `${ROOT}/search.js`, ...TAGS.map(({ name }) => `${ROOT}/${name}`)]
+
+/** The routes of the pages and of what they are made with. */
+export const DOCS_ROUTES: readonly string[] = [...FIXED, SHAPES, shapePath(':name')]
+
+/** The paths that they serve of this description. */
+export const docsPaths = (api: JsonObject): string[] => [...FIXED, ...shapePaths(api)]
 
 type Operation = { readonly method: string; readonly path: string; readonly of: JsonObject }
 
@@ -31,7 +31,9 @@ export function docsPages(api: JsonObject): Readonly<Record<string, StaticAnswer
   })
   return {
     [ROOT]: asPage('Millrace API', indexBody(operations), true),
-    [`${ROOT}/shapes`]: asPage('Shapes · Millrace API', shapesBody(api)),
+    ...Object.fromEntries(
+      shapeBodies(api).map(([path, title, body]) => [path, asPage(`${title} · Millrace API`, body, path === SHAPES)]),
+    ),
     [`${ROOT}/style.css`]: { type: 'text/css; charset=utf-8', body: STYLE },
     [`${ROOT}/search.js`]: { type: 'text/javascript; charset=utf-8', body: SEARCH },
     ...Object.fromEntries(
@@ -60,17 +62,15 @@ function indexBody(operations: readonly Operation[]): string {
   })
   return `<h1>API reference</h1>
 ${paragraphs('Send JSON with a key in `X-API-KEY`. Money and quantities are decimals in strings; times are ISO 8601 with an offset. Every answer has an `X-REQUEST-ID`.')}
-<p><label for="search">Search the operations</label> <input id="search" type="search" placeholder="cancel subscription" autocomplete="off"></p>
-<p id="none" hidden>No operation has all of these words.</p>
+${searchField({ of: 'operations', example: 'cancel subscription', none: 'No operation has all of these words.' })}
 ${groups.join('\n')}`
 }
 
 function indexItem(tag: string, { method, path, of }: Operation): string {
   const id = textIn(of, 'operationId') ?? ''
   const summary = textIn(of, 'summary') ?? ''
-  const text = escaped(`${method} ${path} ${id} ${summary}`.toLowerCase())
   const old = of.deprecated === true ? ' class="old"' : ''
-  return `<li data-text="${text}"><a href="${ROOT}/${tag}#${id}"${old}>${escaped(summary)}</a><br><span class="quiet"><span class="method">${method}</span> ${escaped(path)}</span></li>`
+  return `<li><a href="${ROOT}/${tag}#${id}"${old}>${escaped(summary)}</a><br><span class="quiet"><span class="method">${method}</span> ${escaped(path)}</span></li>`
 }
 
 function tagBody(api: JsonObject, tag: string, operations: readonly Operation[]): string {
@@ -116,15 +116,6 @@ function bodySchema(holder: JsonObject): JsonObject | null {
   const content = objectIn(holder, 'content')
   const [type] = Object.keys(content)
   return type === undefined ? null : objectIn(objectIn(content, type), 'schema')
-}
-
-function shapesBody(api: JsonObject): string {
-  const shapes = objectIn(objectIn(api, 'components'), 'schemas')
-  const sections = Object.keys(shapes).map(name => {
-    const schema = objectIn(shapes, name)
-    return `<section id="${escaped(name)}"><h2>${escaped(name)}</h2>${paragraphs(textIn(schema, 'description') ?? '')}${shapeTable(schema)}</section>`
-  })
-  return `<h1>Shapes</h1>${paragraphs('The objects that operations take and answer.')}${sections.join('\n')}`
 }
 
 const shapeNamed = (api: JsonObject, name: string | null): JsonObject =>

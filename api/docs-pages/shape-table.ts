@@ -3,10 +3,16 @@ import { refName } from '../description/components.ts'
 import { isObject, type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../description/json.ts'
 import { escaped, inline } from './html.ts'
 
+/** Where the shapes are listed. */
+export const SHAPES = '/v1/docs/shapes'
+
+/** The path of the page of a shape. */
+export const shapePath = (name: string): string => `${SHAPES}/${name}`
+
 /** The type in a few words, as HTML. */
 export function typeOf(schema: JsonObject): string {
   const name = refName(schema)
-  if (name !== null) return `<a href="/v1/docs/shapes#${escaped(name)}">${escaped(name)}</a>`
+  if (name !== null) return `<a href="${shapePath(escaped(name))}">${escaped(name)}</a>`
   const branches = objectsIn(schema, 'anyOf')
   if (branches.length > 0) return branches.map(typeOf).join(' or ')
   if (Array.isArray(schema.enum)) return schema.enum.map(value => `<code>${escaped(String(value))}</code>`).join(' ')

@@ -208,7 +208,7 @@ describe('what is the same for everyone', () => {
     expect(index.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(html.length).toBeLessThan(200_000)
     expect(html).toContain('<input id="search" type="search"')
-    expect(html.match(/<li data-text=/g)?.length).toBeGreaterThan(180)
+    expect(html.match(/<li><a href=/g)?.length).toBeGreaterThan(180)
     const links = [...html.matchAll(/href="(\/v1\/docs\/[^"#]+)#([^"]+)"/g)]
     const pages = new Map<string, string>()
     for (const [, path = '', id] of links) {
@@ -216,8 +216,17 @@ describe('what is the same for everyone', () => {
       expect(pages.get(path)).toContain(`id="${id}"`)
     }
     const shapes: string = (await a.call('GET', '/v1/docs/shapes')).body['text']
-    expect(shapes).toContain('id="Customer"')
-    expect(shapes).not.toMatch(/<script|onclick|style=/)
+    expect(shapes.length).toBeLessThan(100_000)
+    expect(shapes).toContain('<li id="Customer"><a href="/v1/docs/shapes/Customer">')
+    const shape: string = (await a.call('GET', '/v1/docs/shapes/Invoice')).body['text']
+    expect(shape).toContain('<a href="/v1/docs/shapes/Money">')
+    expect(shape.length).toBeLessThan(50_000)
+    expect(shape).not.toMatch(/<script|onclick|style=/)
+    expect((await a.call('GET', '/v1/docs/shapes/Nonsense')).status).toBe(404)
+    // What the pages of operations link to is there.
+    for (const page of pages.values())
+      for (const [, name] of page.matchAll(/href="\/v1\/docs\/shapes\/([^"]+)"/g))
+        expect(shapes).toContain(`<li id="${name}">`)
     expect((await a.call('GET', '/v1/docs/search.js')).headers['content-type']).toMatch(/^text\/javascript/)
   })
 

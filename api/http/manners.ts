@@ -28,7 +28,7 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
 /** Adds the hooks. Call before any route is declared. */
 export async function httpManners(app: FastifyInstance): Promise<void> {
   const begin = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id })
+    reply.headers({ 'x-request-id': request.id, ...ANSWER_HEADERS })
     refuseEncodedBody(request)
   }
   app.addHook('onRequest', atOnce(begin))

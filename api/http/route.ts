@@ -140,7 +140,7 @@ export function writeRoute<
       if (dryRun) reply.header('x-dry-run', 'true')
       await deps.failpoint?.('api.after-commit')
       if (spec.repeatOf) reply.header('cache-control', 'no-store')
-      return await send(reply, { ...answer, replayed })
+      return await send(reply, { replayed, ...answer })
     },
   })
 }

@@ -1,5 +1,5 @@
 // What a list of a table can do, as one value: its filters, orders and search follow from it, in the query and in the API description.
-import { and, arrayContains, asc, desc, eq, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, ilike, inArray, like, lt, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow } from '../../shared/database/database.ts'
@@ -9,31 +9,18 @@ import { hasFieldValue, hasOneOf } from '../resource/custom-fields/conditions.ts
 import { type ResourceWithCustomFields, VALUE_LENGTH_MAX } from '../resource/custom-fields/schema.ts'
 import { Shape } from '../resource/shapes.ts'
 import { inThisTenant } from '../resource/tenant-condition.ts'
-import { isOneNamed, type NamedResource } from './named-resource.ts'
+import type { Filter, Named, SelectionCondition } from './filter.ts'
+import { containsNamed, isOneNamed } from './named-resource.ts'
 import { OrderDirection } from './slice.ts'
 
 export type ListTable = PgTable & { platform_id: PgColumn; environment: PgColumn; id: PgColumn }
 export type ListQuery = Readonly<Record<string, string | string[] | undefined>>
 
-export type Filter<Column extends string = string> =
-  | {
-      /** `range` takes `[from,to]` of times, `boolean` true or false, `contains` one of the texts of a list. */
-      readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
-      readonly column: Column
-      readonly schema?: TSchema
-      /** Of `equals`: the resource whose id the column holds, which may be named by its reference too. */
-      readonly names?: () => NamedResource
-    }
-  | {
-      /** By rows of another table. */
-      readonly kind: 'related'
-      readonly condition: (uow: ReadUow, values: readonly string[]) => SQL
-      readonly schema: TSchema
-    }
-
 export type ListSpec = {
   readonly table: ListTable
   readonly filters: Readonly<Record<string, Filter>>
+  /** By column of ids, what they are the ids of: `equals` and `contains` take its reference too, here and in a search. */
+  readonly names?: Readonly<Record<string, Named>>
   /** Columns it may be ordered by; the first by default. */
   readonly orderBy: readonly string[]
   /** Columns of text that a search may match, by a part of it or as one of several. */
@@ -47,7 +34,6 @@ export type ListSpec = {
   /** What is offered by rules: by the name of what they are about, the condition that a value of it is admitted. */
   readonly selectionRules?: Readonly<Record<string, SelectionCondition>>
 }
-export type SelectionCondition = (value: string) => SQL
 
 /**
  * Finds the ids of rows whose column matches a LIKE pattern. `text` is the text that the pattern searches for. Null when comparing the
@@ -141,7 +127,7 @@ export function columnOf(table: PgTable, name: string): PgColumn {
 
 /** The conditions of the filters that were given. Throws INVALID_FIELD on a range, or a custom field, that is none. */
 export async function filterConditions(uow: ReadUow, spec: ListSpec, query: ListQuery): Promise<SQL[]> {
-  const { table, filters, customFields } = spec
+  const { table, filters, names, customFields } = spec
   const conditions = Object.entries(filters).flatMap(([name, filter]): SQL[] => {
     const values = listOf(query[name])
     const [value] = values
@@ -150,9 +136,9 @@ export async function filterConditions(uow: ReadUow, spec: ListSpec, query: List
     const { kind } = filter
     const column = columnOf(table, filter.column)
     if (kind === 'oneOf') return [inArray(column, values)]
-    if (kind === 'equals') return [isOneNamed(uow, column, [value], filter.names?.())]
+    if (kind === 'equals') return [isOneNamed(uow, column, [value], names?.[filter.column])]
     if (kind === 'equalsIgnoringCase') return [eq(sql`upper(${column})`, value.toUpperCase())]
-    if (kind === 'contains') return [arrayContains(column, [value])]
+    if (kind === 'contains') return [containsNamed(uow, column, value, names?.[filter.column])]
     if (kind === 'boolean') return [eq(column, value === 'true')]
     return within(column, name, value)
   })
@@ -214,13 +200,7 @@ async function filterFieldConditions(uow: ReadUow, spec: ListSpec, filter: Filte
   const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `${place}.name`, others)
   return spec.ranges.includes(filter.name)
     ? within(column, `${place}.value`, values[0] ?? '')
-    : [isOneNamed(uow, column, values, namedIn(spec, filter.name))]
-}
-
-/** The resource that a column names, as the filter by it says. */
-function namedIn({ filters }: ListSpec, column: string): NamedResource | undefined {
-  const filter = Object.values(filters).find(of => of.kind === 'equals' && of.column === column)
-  return filter?.kind === 'equals' ? filter.names?.() : undefined
+    : [isOneNamed(uow, column, values, spec.names?.[filter.name])]
 }
 
 function named(

@@ -31,6 +31,8 @@ export type Module<D = ModuleRouteDeps, W = unknown> = {
   readonly events?: readonly EventDeclarations[]
   /** By the object types of its events that are no resource of its own: the name of the shape that the API answers. */
   readonly eventShapes?: Readonly<Record<string, string>>
+  /** Object types that its answers and refusals name, of what is no resource and has no events. */
+  readonly otherObjectTypes?: readonly string[]
   /** Their shared operations are registered before `routes`. A resource that no module lists has no routes. */
   readonly resources?: readonly Resource[]
   /** What belongs to customers and is no resource: calls on it happen in the time of their test clocks (`testClockOf` of resources). */

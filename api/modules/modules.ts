@@ -83,6 +83,9 @@ export const EVENT_SHAPES: Readonly<Record<string, string>> = Object.assign(
   ...MODULES.map(({ eventShapes }) => eventShapes),
 )
 
+/** Object types of what is no resource and has no events. */
+export const OTHER_OBJECT_TYPES: readonly string[] = MODULES.flatMap(({ otherObjectTypes = [] }) => otherObjectTypes)
+
 /** What operations of modules do beyond their summaries, by operation id. */
 export const OPERATION_TEXTS: Readonly<Record<string, string>> = Object.assign(
   {},

@@ -118,7 +118,7 @@ export async function saveChange<R extends StoredRow>(
   // Before the change is made, since what a view computes is read from the database.
   const before = await viewOf(uow, resource, previous)
   await guardSave(uow, resource, { ...previous, ...values }, previous)
-  const row = await updateRow(uow, resource, previous.id, values)
+  const row = await updateRow(uow, resource, previous, values)
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
   await resource.afterSave?.(uow, row, previous)
   await followSave(uow, resource, row, previous)

@@ -6,9 +6,9 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
 import type { Id } from '../../shared/ids.ts'
 import { withFixedFields } from '../http/body/fixed-fields.ts'
-import type { Filter, SelectionCondition } from '../list/list-spec.ts'
+import type { Filter, Named, SelectionCondition, TypeAbove } from '../list/filter.ts'
 import { CustomFieldValues, type ResourceWithCustomFields } from './custom-fields/schema.ts'
-import { Nullable, Shape, Timestamp } from './shapes.ts'
+import { Included, Nullable, Shape, Timestamp } from './shapes.ts'
 
 /** The columns every tenant table has (api/resource/columns.ts makes them). */
 export type TenantTable = PgTable & {
@@ -85,14 +85,11 @@ export const PAUSABLE_RULES: StatusRules = {
   ARCHIVED: ['ACTIVE', 'INACTIVE', 'DEPRECATED'],
 }
 
-/** Types of modules above that resources below expand (expanded-above.ts). */
-export type ExpandedAbove = 'WALLET_TYPE'
-
 export type Expansion = {
   /** The field with the id or ids. */
   readonly by: string
   /** The resource that they name, or its object type when its module is above. */
-  readonly to: (() => Resource) | ExpandedAbove
+  readonly to: (() => Resource) | TypeAbove
   /**
    * The list of the view whose members have the id, or `**` for whatever has it at any depth; their shape says so itself.
    * Absent: the view has it.
@@ -209,6 +206,8 @@ export type ResourceDefinition<R extends StoredRow, Given = unknown> = Traits<R,
   /** Fields of bodies that are no columns: another way to give one, which `resolve` makes of them. */
   readonly given?: { readonly [Name in keyof Given]: Entry }
   readonly filters?: Readonly<Record<string, Filter<NameOf<R>>>>
+  /** What columns of ids name, where neither `references` nor `expand` says it: filters by them take its reference too. */
+  readonly names?: { readonly [Name in NameOf<R>]?: Named }
   readonly orderBy?: readonly NameOf<R>[]
   /** Columns `POST …/search` may match. */
   readonly searchable?: readonly NameOf<R>[]
@@ -232,6 +231,7 @@ export type Resource<R extends StoredRow = StoredRow> = Traits<R, unknown> & {
   /** The fields of columns and those given otherwise. */
   readonly fields: Readonly<Record<string, Entry>>
   readonly filters?: Readonly<Record<string, Filter>>
+  readonly names?: Readonly<Record<string, Named>>
   readonly orderBy?: readonly string[]
   readonly searchable?: readonly string[]
   readonly references?: Readonly<Record<string, () => Resource>>
@@ -265,7 +265,7 @@ export function defineResource<R extends StoredRow, Given = unknown>(
   for (const [name, expansion] of Object.entries(definition.expand ?? {})) {
     if (expansion.within !== undefined) continue
     const isList = expansion.by.endsWith('_ids')
-    const target = Type.Object({}, { additionalProperties: true })
+    const target = Included(`${definition.objectType}.${name}`)
     view[name] = Type.Optional(isList ? Type.Array(target) : Nullable(target))
   }
   const shown = Type.Object(view, { title: definition.shapeName })

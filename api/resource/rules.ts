@@ -3,7 +3,7 @@
 // meets them, wherever it is made.
 import { and, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { type Database, type ReadUow, type Uow, withContext } from '../../shared/database/database.ts'
+import { type Database, type Uow, withContext } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
 import type { DeclaredPermissions } from '../http/permissions.ts'
 import type { TestClockSubject } from '../test-clock/test-clock-subject.ts'
@@ -117,7 +117,7 @@ export type Extension = { readonly place: string; readonly value: unknown }
 export const extend = <T>({ name }: Place<T>, value: T): Extension => ({ place: name, value })
 
 /** Everything that modules have put there; nothing for a unit of work without rules. */
-export const extensionsOf = <T>({ context }: ReadUow, { name }: Place<T>): readonly T[] =>
+export const extensionsOf = <T>({ context }: Pick<Database, 'context'>, { name }: Place<T>): readonly T[] =>
   // Only `extend` makes one, by a place of the same form.
   isRuled(context) ? context.extensions.filter(({ place }) => place === name).map(({ value }) => value as T) : []
 

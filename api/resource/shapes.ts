@@ -35,6 +35,18 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** One of these texts; the static type is their union. */
 export const OneOf = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
 
+/** Which resources an object is, by the names of their shapes, until the API description refers to them. */
+export const INCLUDES = 'x-includes'
+/** What the API description says of an object that is sent as it was stored. */
+export const DESCRIBED_AS = 'x-described-as'
+/** An object that is sent as it was stored, with whatever members it has, and which ones a reader may expect. */
+export const SentAsStored = <P extends TProperties>(members: P, described: TSchema) =>
+  Type.Object(members, { additionalProperties: true, [DESCRIBED_AS]: described })
+
+/** A resource inside another, as `expand[]` shows it: one of these shapes. Where it is sent back, it is not read. */
+export const Included = (...shapes: readonly [string, ...string[]]) =>
+  Type.Object({}, { additionalProperties: true, [INCLUDES]: shapes })
+
 export const IdText = (names: string) =>
   Type.String({ minLength: 1, maxLength: 64, description: `Id of ${withArticle(names)}.` })
 export const Reference = Type.String({

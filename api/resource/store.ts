@@ -1,6 +1,7 @@
 // Every query of every plain resource. Rows are wire-shaped; each query carries the tenant besides row-level security.
 import { and, eq, getTableName, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'
+import { isSecond, StoredMeanwhileError } from '../../shared/database/driver-errors.ts'
 import { anyOf } from '../../shared/database/statements/any-of.ts'
 import { insertOnce } from '../../shared/database/statements/insert-once.ts'
 import { preparedQuery } from '../../shared/database/statements/prepared.ts'
@@ -8,6 +9,7 @@ import { AppError } from '../../shared/errors.ts'
 import { looksLikeId, newId } from '../../shared/ids.ts'
 import { formatInstant } from '../../shared/time.ts'
 import { columnOf, type ListTable } from '../list/list-spec.ts'
+import { hasUnique, isAnyUnique, refuseSecond } from './already-there.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { nounOf, withArticle } from './nouns.ts'
@@ -174,11 +176,11 @@ async function unknownId<R extends StoredRow>(
 
 /**
  * Inserts a new row with id, tenant and times filled in; returns it as stored. `id`: one that `newId` gave for it before. Throws
- * RESOURCE_ALREADY_EXISTS with the id of the row that has the reference.
+ * RESOURCE_ALREADY_EXISTS with the id of the row that has the same reference, or what else only one may have.
  */
 export async function insertRow<R extends StoredRow>(
   uow: Uow,
-  resource: Pick<Resource<R>, 'table' | 'idPrefix'> & Partial<Pick<Resource<R>, 'byReference' | 'objectType'>>,
+  resource: Pick<Resource<R>, 'table' | 'idPrefix'> & Partial<Pick<Resource<R>, 'objectType'>>,
   values: Row,
   id: string = newId(resource.idPrefix),
 ): Promise<R> {
@@ -192,11 +194,11 @@ export async function insertRow<R extends StoredRow>(
     updated_at: now,
   }
   // A failed insert ends the transaction, and then nothing says which row is there.
-  const unlessThere = resource.byReference === true && typeof values['reference'] === 'string'
+  const unlessThere = await hasUnique(uow, resource.table)
   let rows = await insertOnce(uow, resource.table, whole, { unlessThere })
-  if (unlessThere && rows.length === 0) {
-    await refuseReference(uow, resource, String(values['reference']))
-    // Another index has one: the refusal names its columns.
+  if (rows.length === 0) {
+    await refuseSecond(uow, resource, whole)
+    // The one that was there has gone meanwhile.
     rows = await insertOnce(uow, resource.table, whole)
   }
   const [row] = rowsOf<R>(rows)
@@ -204,40 +206,24 @@ export async function insertRow<R extends StoredRow>(
   return row
 }
 
-/** Throws RESOURCE_ALREADY_EXISTS when this tenant has a row with the reference. */
-async function refuseReference(
-  uow: Uow,
-  { table, objectType }: Pick<Resource, 'table'> & Partial<Pick<Resource, 'objectType'>>,
-  reference: string,
-): Promise<void> {
-  const [there] = rowsOf<StoredRow>(
-    await rowByKey(table, 'reference')(uow.tx, {
-      platform: uow.tenant.platformId,
-      environment: uow.tenant.environment,
-      key: reference,
-    }),
-  )
-  if (!there) return
-  throw new AppError('RESOURCE_ALREADY_EXISTS', 'There already is one with this reference; choose another.', {
-    field: 'reference',
-    resourceId: there.id,
-    ...(objectType === undefined ? {} : { resourceType: objectType }),
-  })
-}
-
-/** Saves `values` over the row with this id; returns it as stored. */
+/** Saves `values` over the row; returns it as stored. Throws RESOURCE_ALREADY_EXISTS as `insertRow` does. */
 export async function updateRow<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
-  id: string,
+  previous: R,
   values: Partial<R>,
 ): Promise<R> {
   const { table } = resource
+  if (await isAnyUnique(uow, table, Object.keys(values))) await refuseSecond(uow, resource, { ...previous, ...values })
   const rows = await uow.tx
     .update(table)
     .set({ ...values, updated_at: formatInstant(uow.now) })
-    .where(and(inThisTenant(uow, table), eq(table.id, id)))
+    .where(and(inThisTenant(uow, table), eq(table.id, previous.id)))
     .returning()
+    .catch((error: unknown) => {
+      // Done again, it finds which one is there.
+      throw isSecond(error) ? new StoredMeanwhileError('another call has stored one', { cause: error }) : error
+    })
   const [row] = rowsOf<R>(rows)
   if (!row) throw new Error('an update met no row')
   return row

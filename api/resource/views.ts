@@ -3,9 +3,9 @@ import type { ReadUow } from '../../shared/database/database.ts'
 import { stateOf } from '../../shared/database/transaction.ts'
 import { AppError } from '../../shared/errors.ts'
 import { looksLikeId } from '../../shared/ids.ts'
+import { resourceOf, typeExpanded } from './above.ts'
 import { customFieldsOfRows } from './custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from './define-resource.ts'
-import { resourceExpanded, typeExpanded } from './expansions/expanded-above.ts'
 import { findMany, getOne } from './store.ts'
 
 const EXPAND_ALL = 'ALL'
@@ -148,7 +148,7 @@ async function expandAll(uow: ReadUow, resource: Resource, expand: readonly stri
 async function expandInto(uow: ReadUow, resource: Resource, name: string, views: Row[]): Promise<void> {
   const expansion = resource.expand?.[name]
   if (!expansion) return
-  const target = resourceExpanded(uow, expansion)
+  const target = resourceOf(uow, expansion.to)
   const { within, under, member = name } = expansion
   const holders =
     within === undefined

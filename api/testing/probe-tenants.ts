@@ -49,14 +49,14 @@ export type TenantProbe = {
 export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
   const { routes } = api
   const { aLive, aTest, bLive, bTest } = api.tenants
-  const victim = await seedTenant(api, aLive, routes)
+  const victim = await seedTenant(api, aLive)
   const intruders: { name: string; tenant: TestTenant; own: Seeded }[] = []
   for (const [name, tenant] of [
     ['A TEST', aTest],
     ['B LIVE', bLive],
     ['B TEST', bTest],
   ] as const)
-    intruders.push({ name, tenant, own: await seedTenant(api, tenant, routes) })
+    intruders.push({ name, tenant, own: await seedTenant(api, tenant) })
   return {
     find: async (strangers = []) => {
       const before = await checksum(api, aLive)
@@ -84,7 +84,7 @@ export async function openProbe(api: ApiHarness): Promise<TenantProbe> {
 
 /** The answers of every route about a tenant's resources, by caller. */
 export async function visitRoutes(api: ApiHarness, tenant: TestTenant): ReturnType<TenantProbe['visit']> {
-  return await visitWith(api.routes, await seedTenant(api, tenant, api.routes), tenant.call)
+  return await visitWith(api.routes, await seedTenant(api, tenant), tenant.call)
 }
 
 async function visitWith(
@@ -108,7 +108,7 @@ export async function callsOf(
   routes: readonly Route[],
   tenant: TestTenant,
 ): Promise<{ what: string; method: string; url: string; body: unknown; headers: Record<string, string> }[]> {
-  const own = await seedTenant(api, tenant, api.routes)
+  const own = await seedTenant(api, tenant)
   return routes.map(route => {
     const fixture = routeFixtureOf(route.method, route.url, RESOURCES)
     const url = urlOf(route, fixture?.params?.(own) ?? {}, fixture?.query?.(own))
@@ -169,7 +169,9 @@ async function answered(call: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-async function seedTenant(api: ApiHarness, tenant: TestTenant, routes: readonly Route[]): Promise<Seeded> {
+/** Makes one thing of every kind in a tenant. */
+export async function seedTenant(api: ApiHarness, tenant: TestTenant): Promise<Seeded> {
+  const { routes } = api
   const seeded = new Map<string, Row>()
   for (const resource of RESOURCES) {
     // Asked of the routes and not of the resource, since a module may declare its own creation.
@@ -214,10 +216,13 @@ function probesOf(route: Route, victim: Seeded, own: Seeded): Probe[] {
   return probes
 }
 
-function urlOf(route: Route, params: Record<string, string>, query: Record<string, string> = {}): string {
-  const path = route.url.replace(/:([a-z_]+)/gi, (_match, name: string) =>
-    encodeURIComponent(params[name] ?? 'missing'),
-  )
+/** The address with these parameters in its path and its query. */
+export function urlOf(
+  { url }: Pick<Route, 'url'>,
+  params: Record<string, string>,
+  query: Record<string, string> = {},
+): string {
+  const path = url.replace(/:([a-z_]+)/gi, (_match, name: string) => encodeURIComponent(params[name] ?? 'missing'))
   const search = new URLSearchParams(query).toString()
   return search === '' ? path : `${path}?${search}`
 }

@@ -20,6 +20,8 @@ export type TestWorkerDeps = {
   readonly system: Database
   readonly metrics: WorkerMetrics
   readonly logger: Logger
+  /** There is none. */
+  readonly taxEngine: null
 }
 
 export type TestWorker = {
@@ -40,7 +42,7 @@ export async function openWorker(api: OfApi, poolMax?: number): Promise<TestWork
   await prepareJobSchema(api.databaseUrl)
   const system = await openWorkerDatabase(api, poolMax)
   const metrics = createWorkerMetrics(new Registry())
-  const deps = { database: api.database, system, metrics, logger: silentLogger }
+  const deps = { database: api.database, system, metrics, logger: silentLogger, taxEngine: null }
   const takeQueued = async (): Promise<Queued[]> => {
     const rows = await api.sql(
       `with taken as (delete from graphile_worker._private_jobs returning id, task_id, payload)

@@ -114,7 +114,7 @@ function audited(
   body: OutboxRow | undefined,
 ): AuditedChange {
   const fields = changed_fields ?? (body ? changedBetween(body.previous_data, body.data) : [])
-  return { ...head, changed_fields: fields }
+  return { changed_fields: fields, ...head }
 }
 
 /** Positions rise with the order of `rows`; a failed batch leaves a gap in them, which means nothing. */

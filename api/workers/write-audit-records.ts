@@ -28,7 +28,7 @@ export async function writeAuditRecords(
     const record = recordOf({ row, position: positions[index] ?? '' }, sequence, names)
     const hash = hashRecord(head.hash, record)
     heads.set(key, { sequence, hash })
-    return { ...record, previous_hash: head.hash, hash }
+    return { previous_hash: head.hash, hash, ...record }
   })
   await insertRecords(tx, records)
   await saveHeads(tx, records)

@@ -65,6 +65,15 @@ export const dayAt = memoized(
   (at, zone) => `${at} ${zone}`,
 )
 
+/** The local day of `at`, with its first instant. */
+export const dayStartAt = memoized(
+  (at: Instant, zone: Zone): DayStart => {
+    const date = dayAt(at, zone)
+    return { date, start: startOfDay(date, zone) }
+  },
+  (at, zone) => `${at} ${zone}`,
+)
+
 /** Days of these very dates since 1970: to count from one to the other otherwise costs as much as pricing a line. */
 const dayNumbers = new WeakMap<Temporal.PlainDate, number>()
 const DAY_MS = 86_400_000
@@ -80,6 +89,16 @@ function dayNumber(date: Temporal.PlainDate): number {
 
 /** How many days `to` is after `from`. */
 export const daysFrom = (from: Temporal.PlainDate, to: Temporal.PlainDate): number => dayNumber(to) - dayNumber(from)
+
+/** A local day and its first instant. */
+export type DayStart = { readonly date: Temporal.PlainDate; readonly start: Instant }
+
+/**
+ * How many days of a zone lie between the starts of two: one that it skipped, as Pacific/Apia skipped 30 December 2011 when it crossed
+ * the date line, is none. No other change of clocks comes near to half a day.
+ */
+export const daysUpTo = (from: DayStart, to: DayStart): number =>
+  Math.min(daysFrom(from.date, to.date), Math.round((to.start - from.start) / DAY_MS))
 
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
 
@@ -123,7 +142,7 @@ export const daysBetween = (from: LocalDate, to: LocalDate): number => daysFrom(
  * 4.4).
  */
 export const localDays = (of: Interval, zone: Zone): number =>
-  daysBetween(localDateOf(of.start, zone), localDateOf(of.end, zone))
+  daysUpTo(dayStartAt(of.start, zone), dayStartAt(of.end, zone))
 
 export const dateParts = (date: LocalDate): { year: number; month: number; day: number } => {
   const plain = plainDate(date)

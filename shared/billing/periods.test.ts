@@ -160,6 +160,28 @@ describe('periods in a zone', () => {
     expect(dates([...billingPeriods(daily, span)], apia)).toEqual(['2011-12-29..2011-12-31', '2011-12-31..2012-01-01'])
   })
 
+  test('a day that a zone skipped counts neither in a period nor in a part of one', () => {
+    const apia = zone('Pacific/Apia')
+    const of = (first: string, after: string) => ({
+      start: startOfLocalDay(day(first), apia),
+      end: startOfLocalDay(day(after), apia),
+    })
+    const monthly = {
+      billingTime: 'CALENDAR',
+      length: months(1),
+      anchor: at('2011-01-01T11:00:00Z'),
+      zone: apia,
+    } as const
+    const [november, december] = [...billingPeriods(monthly, of('2011-11-01', '2012-01-01'))]
+    expect([november?.fullDays, december?.fullDays]).toEqual([30, 30])
+    const [part] = [...billingPeriods(monthly, of('2011-12-21', '2012-01-01'))]
+    expect([part?.coveredDays, part?.fullDays]).toEqual([10, 30])
+    const weekly = { ...monthly, length: { type: 'WEEK', value: 1 } } as const
+    const [week] = [...billingPeriods(weekly, of('2011-12-26', '2012-01-02'))]
+    expect([week?.coveredDays, week?.fullDays]).toEqual([6, 6])
+    expect(localDays(of('2011-12-29', '2011-12-31'), apia)).toBe(1)
+  })
+
   test('adds periods from the given date, at most to the last day of the month', () => {
     expect(addPeriod(day('2026-01-31'), months(1))).toBe('2026-02-28')
     expect(addPeriod(day('2026-01-31'), months(1), 2)).toBe('2026-03-31')

@@ -2,7 +2,19 @@
 // (semantics 4.4). Instants stay UTC and intervals half-open.
 import { Temporal } from 'temporal-polyfill'
 import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
-import { dateText, dayAt, daysFrom, type LocalDate, plainDate, startOfDay, type Zone, zoned } from './local-days.ts'
+import {
+  type DayStart,
+  dateText,
+  dayAt,
+  dayStartAt,
+  daysFrom,
+  daysUpTo,
+  type LocalDate,
+  plainDate,
+  startOfDay,
+  type Zone,
+  zoned,
+} from './local-days.ts'
 import { CACHE_MAX, memoized } from './memoized.ts'
 
 export const PERIOD_TYPES = ['DAY', 'WEEK', 'MONTH', 'YEAR'] as const
@@ -94,7 +106,7 @@ export type BillingPeriod = {
 }
 
 /** Where one period ends and the next begins. */
-type Cut = { readonly date: Temporal.PlainDate; readonly start: Instant }
+type Cut = DayStart
 
 /** How one grid cuts time. All prices and customers on it have the same periods, so each is computed once. */
 type Cuts = {
@@ -129,7 +141,7 @@ const cutsOf = memoized(
     }
     return {
       at,
-      daysIn: (ordinal: number) => daysFrom(at(ordinal).date, at(ordinal + 1).date),
+      daysIn: (ordinal: number) => daysUpTo(at(ordinal), at(ordinal + 1)),
       ordinalAt: memoized(
         (instant: Instant) => ordinalOf({ origin, step, at }, dayAt(instant, zone)),
         instant => instant,
@@ -179,9 +191,9 @@ function periodAt(cuts: Cuts, zone: Zone, span: Span, ordinal: number, first: nu
 
 /** Days of a part of a period; the part lies between two cuts. */
 function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; readonly to: Cut }, zone: Zone): number {
-  const first = start === from.start ? from.date : dayAt(start, zone)
-  const after = end === to.start ? to.date : dayAt(end, zone)
-  return daysFrom(first, after)
+  const first = start === from.start ? from : dayStartAt(start, zone)
+  const after = end === to.start ? to : dayStartAt(end, zone)
+  return daysUpTo(first, after)
 }
 
 /**

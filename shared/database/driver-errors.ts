@@ -14,7 +14,7 @@ function findDriverError(error: unknown): DriverError | null {
 
 // Row-level security hides the detail of a violation, so the constraint's name has to tell which field the user chose:
 // `customers_platform_id_environment_reference_key`. PostgreSQL shortens long names, hence the cut `refer…`.
-function fieldOf(constraint: string | undefined): string | undefined {
+export function fieldOfConstraint(constraint: string | undefined): string | undefined {
   const column = /environment_([a-z_]+?)_f?key[0-9]*$/.exec(constraint ?? '')?.[1]
   return column?.startsWith('refer') ? 'reference' : column
 }
@@ -23,6 +23,9 @@ function fieldOf(constraint: string | undefined): string | undefined {
 export class StoredMeanwhileError extends Error {
   readonly code = '40001'
 }
+
+/** Whether a unique index refused it. */
+export const isSecond = (error: unknown): boolean => findDriverError(error)?.code === '23505'
 
 /** Text that is not valid in the database's encoding, or a jsonb escape of such a character. */
 const UNSTORABLE = new Set(['22021', '22P05'])
@@ -81,7 +84,7 @@ export function mapDriverError(error: unknown): unknown {
       cause: error,
     })
   }
-  const field = fieldOf(driver.constraint)
+  const field = fieldOfConstraint(driver.constraint)
   const where = field === undefined ? {} : { field }
   if (driver.code === '23505') {
     return new AppError(

@@ -102,7 +102,7 @@ function sendOne(tx: SystemTransaction, of: Of, row: NoticeValues): boolean {
   const known = textsOfOne.get(at)
   const one = known ?? { text: dialect.sqlToQuery(statementOf(of, [row])).sql, name: `notice ${textsOfOne.size}` }
   if (!known) textsOfOne.set(at, one)
-  return sendAhead(tx, { ...one, values: [...commonOf(of), ...given, ...row] })
+  return sendAhead(tx, { values: [...commonOf(of), ...given, ...row], ...one })
 }
 
 /** An instant: its text goes in as a value. */
@@ -135,13 +135,13 @@ function bodiesOf(events: readonly DomainEvent[]): Body[] {
   return events.map((event, place): Body => {
     const { data, previous } = event
     const former = previous === null ? null : formerOf(previous, data)
-    const own = { event, id: ids[place] ?? '', former }
+    const id = ids[place] ?? ''
     const holder = last.get(event.objectId) ?? place
     const held = events[holder]?.data ?? data
     const changes = data === held ? null : formerOf(data, held)
     return holder === place || changes?.isWhole
-      ? { ...own, data: storedData(data), dataIn: null, changes: null }
-      : { ...own, data: null, dataIn: ids[holder] ?? null, changes: changes?.isEmpty ? null : changes }
+      ? { event, id, former, data: storedData(data), dataIn: null, changes: null }
+      : { event, id, former, data: null, dataIn: ids[holder] ?? null, changes: changes?.isEmpty ? null : changes }
   })
 }
 
@@ -172,9 +172,9 @@ function storedFormer(previous: Data, data: Data): Former {
   // Where almost everything is another, the paths would take more than the resource, which is written out only where it may be so short.
   const { length } = text
   if (lengthAtLeast(before, length) >= length || lengthAtLeast(previous, length) >= length)
-    return { ...own, text, isWhole: false }
+    return { text, isWhole: false, ...own }
   const whole = asWhole(JSON.stringify(previous))
-  return length <= whole.length ? { ...own, text, isWhole: false } : { ...own, text: whole, isWhole: true }
+  return length <= whole.length ? { text, isWhole: false, ...own } : { text: whole, isWhole: true, ...own }
 }
 
 /** What its JSON has at least as length. Stops looking once that is `enough`. */

@@ -202,7 +202,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
   'SplitPricing.meter_properties': 'One to five properties that the meter requires, each by its id or its reference.',
   tiering_meter_value_calculation_id:
     'Id of the calculation that decides on the tier of prices with tiers, where that is another than the one that is billed.',
-  tiering_meter_value_calculation: 'The calculation that decides on the tier, when it is expanded.',
+  'ProductItemUsageBased.tiering_meter_value_calculation':
+    'The calculation that decides on the tier, when it is expanded.',
   wallet_grants: 'Rules by which each charge of the price grants to a wallet of the customer. Null: none.',
   'PricingItemConfigWalletGrant.wallet_type_id':
     'The type of the wallet; the wallet is made where the customer has none.',

@@ -1,6 +1,9 @@
 // Fields of invoices.
 
 export const INVOICES: Readonly<Record<string, string>> = {
+  'InvoiceCustomer.email': 'The e-mail address for billing, as it was then.',
+  'InvoiceBillingEntity.email': 'The e-mail address of the company, as it was then.',
+  'InvoicePreviewCustomer.email': 'The e-mail address for billing.',
   'DownloadUrl.resource': 'What the link shows.',
   'DownloadUrl.expire_at': 'When the link stops working.',
   'DownloadUrl.url': 'The link. It needs no key.',

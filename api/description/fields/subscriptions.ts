@@ -42,7 +42,8 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   next_invoice: 'The invoice of the subscription that becomes FINAL first. Null: none is OPEN or DRAFT.',
   'NextInvoice.invoice_id': 'Id of the invoice.',
   'NextInvoice.invoice_date': 'Its date so far. Null: it is dated when it becomes FINAL.',
-  forward_customer: 'The customer that gets the invoices. Included by `expand[]=forward_customer`.',
+  'PricingPlanSubscription.forward_customer':
+    'The customer that gets the invoices. Included by `expand[]=forward_customer`.',
   forward_customer_id: 'Of FORWARD_BILLING: id of the customer that gets the invoices, is taxed and pays.',
   seller_details: 'Of SELLER: the seller that is billed for.',
   seller_customer_id: 'Id of the seller: a customer with the role SELLER.',
@@ -79,7 +80,7 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionGroupCreate.pricing_plan_subscription_ids': 'Ids of the subscriptions to put into the group.',
   'PricingPlanSubscriptionGroupUpdate.pricing_plan_subscription_ids':
     'Ids of all subscriptions that the group has then.',
-  owner_customer: 'The owner. Included by `expand[]=owner_customer`.',
+  'PricingPlanSubscriptionGroup.owner_customer': 'The owner. Included by `expand[]=owner_customer`.',
   owner_customer_id:
     'Id of the customer whose subscriptions, and those of its children, the group is for. Null: of any.',
   default_pricing_plan_subscription_settings:

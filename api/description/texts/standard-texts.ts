@@ -33,8 +33,8 @@ const TEXTS: Readonly<Record<string, (words: Words) => string>> = {
     `Fields that are left out get their defaults.${resource.statuses ? ` The ${noun} is DRAFT unless \`status\` is sent as ACTIVE.` : ''}` +
     `${resource.byReference ? ' A `reference` that is in use already is refused with 409.' : ''}`,
   upsert: ({ resource, noun }) =>
-    `Send the whole ${noun}. It is created with 201 when no other has this \`reference\`; otherwise that one is updated, with 200. ` +
-    `The call can be repeated safely.${byCustomField(resource)}`,
+    `Created with 201 when no other ${noun} has this \`reference\`; otherwise that one is updated with 200, as by a PATCH: what you leave ` +
+    `out stays. Send what a create needs in both cases. The call can be repeated safely.${byCustomField(resource)}`,
   list: words =>
     `Newest first, unless \`order_by\` and \`order_direction\` say otherwise. Filters that are given must all match.${expandable(words)}`,
   search: ({ resource }) =>

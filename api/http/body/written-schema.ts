@@ -1,5 +1,6 @@
 // Schemas as the serializer reads them. `T or null` as a union is checked by a validator, which it compiles for each field of each
 // schema; `T, nullable` is written without one. Most fields of most answers may be null, so this is most of what a first answer costs.
+import { DESCRIBED_AS } from '../../resource/shapes.ts'
 import { withoutCondition } from './conditions.ts'
 
 type Node = { readonly [keyword: string]: unknown }
@@ -9,7 +10,8 @@ const isNull = (schema: unknown): boolean => isNode(schema) && schema['type'] ==
 
 /**
  * `schema` with every union of one type and null as that type, nullable: it writes the same text for every value that the schema
- * allows. Other unions stay, since only a validator finds the branch of a value. Conditions on what is accepted are left out.
+ * allows. Other unions stay, since only a validator finds the branch of a value. Conditions on what is accepted,
+ * and what the description says instead, are left out.
  */
 export function writtenSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(writtenSchema)
@@ -19,7 +21,11 @@ export function writtenSchema(schema: unknown): unknown {
 }
 
 const membersOf = (schema: Node): Node =>
-  Object.fromEntries(Object.entries(withoutCondition(schema)).map(([key, value]) => [key, writtenSchema(value)]))
+  Object.fromEntries(
+    Object.entries(withoutCondition(schema)).flatMap(([key, value]) =>
+      key === DESCRIBED_AS ? [] : [[key, writtenSchema(value)]],
+    ),
+  )
 
 /** The nullable form, or null where there is none. */
 function orNull({ anyOf, ...more }: Node): Node | null {

@@ -8,7 +8,7 @@ import { isObject } from '../../description/json.ts'
 import { renderReference } from '../../render-reference.ts'
 import { startWithoutServers } from '../../without-servers.ts'
 import { BUILT_BASE_URL, builtReference } from './built-reference.ts'
-import { descriptionRoutes, REFERENCE_PATHS, referenceFrom } from './description-routes.ts'
+import { descriptionRoutes, referenceFrom, referencePaths } from './description-routes.ts'
 
 const BASE_URL = 'https://billing.example.com/millrace'
 let folder: string
@@ -32,8 +32,10 @@ test('is served without describing anything, with the address of the installatio
   const reference = referenceFrom({ built: () => builtReference(BASE_URL, file), describe })
   const app = Fastify()
   descriptionRoutes(app, reference)
-  const answers = await Promise.all(REFERENCE_PATHS.map(path => app.inject(path)))
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual(REFERENCE_PATHS.map(() => 200))
+  const paths = referencePaths(reference.description())
+  expect(paths).toContain('/v1/docs/shapes/Customer')
+  const answers = await Promise.all(paths.map(path => app.inject(path)))
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(paths.map(() => 200))
   for (const { body } of answers) expect(body).not.toContain(BUILT_BASE_URL)
   const [openapi, index] = answers
   expect(openapi?.headers['content-type']).toMatch(/^application\/json/)
@@ -55,6 +57,6 @@ test('is made from the routes where there is no build', async () => {
     built: () => null,
     describe: () => ({ openapi: '3.1.0', paths: {}, servers: [{ url: BASE_URL }] }),
   })
-  expect(Object.keys(reference.answers())).toEqual(expect.arrayContaining([...REFERENCE_PATHS]))
+  expect(Object.keys(reference.answers()).toSorted()).toEqual(referencePaths(reference.description()).toSorted())
   expect(reference.description()['servers']).toEqual([{ url: BASE_URL }])
 })

@@ -2,13 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import { once } from '../../../shared/memory/once.ts'
 import { isObject, type JsonObject } from '../../description/json.ts'
-import { DOCS_PATHS, docsPages } from '../../docs-pages/pages.ts'
+import { DOCS_ROUTES, docsPages, docsPaths } from '../../docs-pages/pages.ts'
 import { type StaticAnswer, staticAnswers } from './static-answers.ts'
 
 const OPENAPI = '/v1/openapi.json'
 
-/** What is served of the description. */
-export const REFERENCE_PATHS: readonly string[] = [OPENAPI, ...DOCS_PATHS]
+/** The path of the description, and those of its pages. */
+export const referencePaths = (description: JsonObject): string[] => [OPENAPI, ...docsPaths(description)]
 
 export type ReferenceSources = {
   /** What the build made; null: nothing. */
@@ -20,7 +20,7 @@ export type ReferenceSources = {
 export type Reference = {
   /** The published description. */
   description(): JsonObject
-  /** What is served at REFERENCE_PATHS. */
+  /** What is served, by path. */
   answers(): Readonly<Record<string, StaticAnswer>>
 }
 
@@ -40,5 +40,5 @@ export function referenceFrom({ built, describe }: ReferenceSources): Reference 
 
 /** Serves the description and the pages of the reference. */
 export function descriptionRoutes(app: FastifyInstance, { answers }: Reference): void {
-  staticAnswers(app, REFERENCE_PATHS, answers)
+  staticAnswers(app, [OPENAPI, ...DOCS_ROUTES], answers)
 }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../shared/errors.ts'
 import { once } from '../../../shared/memory/once.ts'
 
 const MAX_AGE_SECONDS = 300
@@ -42,7 +43,7 @@ class Prepared {
 
 /**
  * Serves what `make` gives by path. It is made when the first of them is requested, since it takes a large part of a second of
- * processor time, which a start does not have on a busy machine. Paths are known before.
+ * processor time, which a start does not have on a busy machine. Which routes there are is known before; one with a parameter serves what was made for its path.
  */
 export function staticAnswers(
   app: FastifyInstance,
@@ -54,7 +55,9 @@ export function staticAnswers(
     const options = { config: { permission: 'public' }, schema: { hide: true }, compress: false } as const
     app.get(path, options, async (request, reply) => {
       const found = prepared().get(request.url.split('?')[0]?.replace(/(.)\/$/, '$1') ?? path)
-      return found ? await send(found, request, reply) : reply.callNotFound()
+      if (!found)
+        throw new AppError('RESOURCE_NOT_FOUND', `There is no page ${request.url}. GET /v1/docs leads to all.`)
+      return await send(found, request, reply)
     })
   }
 }

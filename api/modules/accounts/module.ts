@@ -67,6 +67,7 @@ const fixtures: RouteFixtures = {
 
 export const accounts = defineModule<ModuleRouteDeps, AuditJobDeps>({
   name: 'accounts',
+  otherObjectTypes: ['ACCOUNT_MEMBERSHIP', 'AUDIT_RECORD'],
   events: [ACCESS_EVENTS, ACCOUNT_EVENTS],
   eventShapes: {
     TEAM: 'TeamRepresentation',

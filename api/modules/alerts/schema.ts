@@ -4,6 +4,7 @@ import {
   Amount,
   DecimalText,
   IdText,
+  Included,
   Nullable,
   OneOf,
   Optional,
@@ -26,7 +27,7 @@ export const RuleEntitlement = Shape(entitlement)
 /** As it is shown: with the feature, when it is expanded. */
 export const ShownRuleEntitlement = Type.Object({
   ...entitlement,
-  feature: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  feature: Optional(Nullable(Included('Feature'))),
 })
 export const RuleInvoice = Shape({
   variant: OneOf('OVERDUE'),

@@ -46,6 +46,7 @@ const aSimulation = onSeeded('PRICING_PLAN_VERSION')
 
 export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDeps & ReprocessJobDeps>({
   name: 'billing',
+  otherObjectTypes: ['SIMULATED_CUSTOMER'],
   events: [BILLING_EVENTS],
   eventShapes: {
     PERSIST_DATA: 'PersistData',

@@ -29,6 +29,7 @@ const aVariable = onSeeded('METER_PROPERTY_VARIABLE')
 
 export const catalog = defineModule({
   name: 'catalog',
+  otherObjectTypes: ['PRICING_ITEM_CONFIG'],
   events: [CATALOG_EVENTS],
   resources: [
     meterValueResource,

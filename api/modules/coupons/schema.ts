@@ -1,12 +1,22 @@
 // Wire shapes of coupons and promotion codes. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
 import { COMPARATORS } from '../../../shared/billing/steps/clauses.ts'
-import { Amount, DecimalText, IdText, Nullable, OneOf, Optional, Period, Shape } from '../../resource/shapes.ts'
+import {
+  Amount,
+  DecimalText,
+  IdText,
+  Included,
+  Nullable,
+  OneOf,
+  Optional,
+  Period,
+  Shape,
+} from '../../resource/shapes.ts'
 
 const IDS_MAX = 100
 const idsOf = (noun: string) => Optional(Nullable(Type.Array(IdText(noun), { maxItems: IDS_MAX })))
 
-const Expanded = Optional(Nullable(Type.Array(Type.Object({}, { additionalProperties: true }))))
+const listOf = (shape: string) => Optional(Nullable(Type.Array(Included(shape))))
 
 /** On the amount that a discount would apply to. */
 export const DiscountCondition = Shape(
@@ -55,16 +65,16 @@ export const CouponLimitedTo = Shape(
 export const ShownCouponLimitedTo = Type.Object(
   {
     ...CouponLimitedTo.properties,
-    product_categories: Expanded,
-    products: Expanded,
-    product_items: Expanded,
+    product_categories: listOf('ProductCategory'),
+    products: listOf('Product'),
+    product_items: listOf('ProductItem'),
   },
   { title: 'CouponLimits' },
 )
 export type CouponLimitedTo = Static<typeof CouponLimitedTo>
 
 export const ShownPromotionCodeLimitedTo = Type.Object(
-  { customer_ids: idsOf('customer'), customers: Expanded },
+  { customer_ids: idsOf('customer'), customers: listOf('Customer') },
   { title: 'PromotionCodeLimits' },
 )
 export const PromotionCodeLimitedTo = Shape(

@@ -46,6 +46,7 @@ const eventFixtures = (path: string): RouteFixtures => ({
 
 export const ingestion = defineModule<Deps, EventsDeps & FileJobDeps & DownloadJobDeps>({
   name: 'ingestion',
+  otherObjectTypes: ['METER_DATA'],
   events: [INGESTION_EVENTS],
   eventShapes: { METER_DATA: 'MeterDataRecord' },
   resources: [fileProcessingSettingsResource, fileResource],

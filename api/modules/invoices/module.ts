@@ -1,5 +1,7 @@
 // Invoices as documents: parties, amounts, number and PDF. Producers decide what is owed.
 import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
+import { extend } from '../../resource/rules.ts'
+import { CLOCK_STEPS } from '../../test-clock/clock-steps.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from './added-lines/line-fixture.ts'
 import { bulkActionResource } from './bulk-actions/bulk-action.ts'
@@ -12,6 +14,7 @@ import { INVOICE_EVENTS } from './events.ts'
 import { INVOICE_GUARDS } from './guards.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
+import { announceOverdue } from './overdue/announce-overdue.ts'
 import { type OverdueJobDeps, overdueJobs } from './overdue/jobs.ts'
 import type { InvoiceDeps } from './producer.ts'
 import type { DocumentDeps } from './rendering/routes.ts'
@@ -32,6 +35,7 @@ export const invoices = defineModule<
   OverdueJobDeps & BulkJobDeps & EmailJobDeps & TaxEngineJobDeps
 >({
   name: 'invoices',
+  otherObjectTypes: ['INVOICE_LINE'],
   events: [INVOICE_EVENTS],
   eventShapes: { INVOICE: 'Invoice' },
   withCustomFields: ['INVOICE'],
@@ -40,6 +44,7 @@ export const invoices = defineModule<
   ],
   guards: [...INVOICE_GUARDS, ...TAX_ENGINE_GUARDS],
   effects: TAX_ENGINE_EFFECTS,
+  extensions: [extend(CLOCK_STEPS, { besideBilling: null, run: announceOverdue })],
   routes: (app, deps) => {
     invoiceRoutes(app, deps)
     invoiceLineRoutes(app, deps)

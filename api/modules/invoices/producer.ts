@@ -27,11 +27,11 @@ export type ComputedInvoice = {
 
 /** Its stored columns. */
 export const storedColumns = ({ columns, grants = [], inputsHash, usageCountedUntil }: ComputedInvoice) => ({
-  ...columns,
   wallet_amount: plain(paidByBalances(columns.content)),
   grants,
   inputs_hash: inputsHash,
   usage_counted_until: usageCountedUntil === null ? null : formatInstant(usageCountedUntil),
+  ...columns,
 })
 
 /** How an invoice can be computed now. */

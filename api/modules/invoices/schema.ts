@@ -2,10 +2,11 @@
 import Type, { type Static } from 'typebox'
 import type { OpenQuestion } from '../../../shared/billing/tax/tax-engine.ts'
 import { CustomFieldValues } from '../../resource/custom-fields/schema.ts'
-import { OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
+import { Included, OneOf, Optional, Period, TaxCategory } from '../../resource/shapes.ts'
 import { CreditTypes } from '../catalog/credit-types/shown-credit-types.ts'
 import { BankAccount, CustomRedirect } from '../parties/payment-acceptors/schema.ts'
 import { TaxRegistration } from '../parties/tax-ids/schema.ts'
+import { BillingEntitySnapshot, CustomerSnapshot } from './document/party-shapes.ts'
 import {
   type BandDetails,
   Line,
@@ -21,10 +22,9 @@ import {
   UsedExchangeRate,
   WalletBalanceDetails,
 } from './lines/schema.ts'
-import { PAYMENT_STATUSES } from './settlement/settlement.ts'
+import { INVOICE_TYPES, PAYMENT_STATUSES } from './settlement/settlement.ts'
 
 export const InvoiceStatus = OneOf('OPEN', 'DRAFT', 'FINAL', 'VOID', 'ARCHIVED')
-const Snapshot = Type.Object({ object_type: Text, id: Text }, { additionalProperties: true })
 
 const TaxCategorySummary = Type.Object(
   {
@@ -105,8 +105,8 @@ const UsedTaxRegistration = Type.Object({ country: Text, ...Type.Partial(TaxRegi
 
 const contentFields = {
   customer_reference: Optional(Text),
-  customer: Snapshot,
-  billing_entity: Snapshot,
+  customer: CustomerSnapshot,
+  billing_entity: BillingEntitySnapshot,
   purchase_order_number: Optional(Text),
   pricing_plan_subscription_ids: Type.Array(Text),
   /** Of an invoice for several subscriptions: those that it was made from, by subscription. */
@@ -125,8 +125,8 @@ const contentFields = {
   footnote: Optional(Text),
   has_usage_based_pricing: Type.Boolean(),
   display_invoice_sub_lines_per_processing_only_customer: Optional(Type.Boolean()),
-  processing_only_customers: Optional(Type.Array(Snapshot)),
-  forwarded_from_customers: Optional(Type.Array(Snapshot)),
+  processing_only_customers: Optional(Type.Array(CustomerSnapshot)),
+  forwarded_from_customers: Optional(Type.Array(CustomerSnapshot)),
   validation_result: Type.Array(Type.Object({ status: OneOf('ERROR', 'WARNING'), details: Text })),
 }
 
@@ -194,7 +194,7 @@ export const InvoiceView = Type.Object(
     platform_id: Text,
     invoice_number: TextOrNull,
     status: InvoiceStatus,
-    type: OneOf('STANDARD', 'CREDIT', 'ONE_OFF', 'ONE_OFF_CREDIT'),
+    type: OneOf(...INVOICE_TYPES),
     billing_type: OneOf('DEFAULT', 'SELF_BILLING'),
     customer_id: Text,
     billing_entity_id: Text,
@@ -237,7 +237,7 @@ export const InvoiceView = Type.Object(
     periods: Optional(Type.Array(ViewPeriod)),
     credit_types: Optional(CreditTypes),
     /** Those of its usage. Only where one invoice is read. */
-    meter_values: Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+    meter_values: Optional(Type.Array(Included('MeterValue'))),
     reprocess: Optional(
       Type.Object(
         {
@@ -268,7 +268,7 @@ export type MoneyView = Static<typeof Money>
 export type MeterValueView = Static<typeof MeterValue>
 export type BandView = Static<typeof BandDetails>
 export type PriceDetailsView = Static<typeof PriceDetails>
-export type CustomerView = Static<typeof Snapshot> & Readonly<Record<string, unknown>>
+export type CustomerView = Static<typeof CustomerSnapshot> & Readonly<Record<string, unknown>>
 export type WalletBalanceView = Static<typeof WalletBalanceDetails>
 export type SubLineView = Static<typeof SubLine>
 export type LineView = Static<typeof Line>

@@ -1,7 +1,9 @@
 // The content of an invoice as it is stored. Its periods are nearly all of its size, and no statement looks into them. Where they are
 // long they are one packed text: PostgreSQL would take ten times as long to parse and compress them.
+
 import { isDeepStrictEqual } from 'node:util'
 import { customType } from 'drizzle-orm/pg-core'
+import { NO_MEMBERS } from '../../../shared/extended.ts'
 import { packJson, unpackedJson, unpackJson } from '../../../shared/json/packed-json.ts'
 import type { InvoiceContent, TaxShareView } from './schema.ts'
 
@@ -57,7 +59,7 @@ export function storedContent({ periods, ...content }: InvoiceContent): string {
   const stored = storedAs.get(periods) ?? { periods: packJson(jsonOf(periods)) ?? periods }
   storedAs.set(periods, stored)
   const marked = typeof stored.periods === 'string' && isPaidByCredits(periods) ? { [PAID_BY_CREDITS]: true } : {}
-  return JSON.stringify({ ...content, ...marked, ...stored })
+  return JSON.stringify({ ...NO_MEMBERS, ...content, ...marked, ...stored })
 }
 
 /** The content of what is stored of it, which a list reads without its periods. */

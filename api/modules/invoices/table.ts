@@ -5,12 +5,11 @@ import type { CustomFieldView } from '../../resource/custom-fields/schema.ts'
 import type { ChargeGrant } from './charge-grants.ts'
 import type { CreditTerms } from './credits/schema.ts'
 import type { OneOffTerms } from './one-off/schema.ts'
-import type { PaymentStatus } from './settlement/settlement.ts'
+import type { InvoiceType, PaymentStatus } from './settlement/settlement.ts'
 import { invoiceContent } from './stored-content.ts'
 
 export type InvoiceStatus = 'OPEN' | 'DRAFT' | 'FINAL' | 'VOID' | 'ARCHIVED'
 
-export type InvoiceType = 'STANDARD' | 'CREDIT' | 'ONE_OFF' | 'ONE_OFF_CREDIT'
 export type BillingType = 'DEFAULT' | 'SELF_BILLING'
 
 /** What is bought on demand: the schedule whose prices apply, the day it is delivered on, and what was ordered. */

@@ -86,9 +86,9 @@ export function invoiceView(
   }
   const shown = addContent(view, content)
   return Object.assign(shown, {
+    notes: [...content.notes, ...row.own_notes],
     ...withFaults(row, now),
     ...(content.wallet_balances && isIssued ? { wallet_balances: content.wallet_balances } : {}),
-    notes: [...content.notes, ...row.own_notes],
     ...(parts.periods ? couponsOf(content) : {}),
     ...(parts.periods ? { periods: parts.lines ? wholePeriods(content) : withTaxes(content).map(withoutLines) } : {}),
   })

@@ -1,7 +1,8 @@
 // Who bills and who is billed.
 import { sql } from 'drizzle-orm'
+import { NAMED_BELOW } from '../../resource/above.ts'
 import { onSeeded } from '../../resource/routes/route-fixture.ts'
-import { namedBy } from '../../resource/rules.ts'
+import { extend, namedBy } from '../../resource/rules.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { billingEntityResource } from './billing-entities/billing-entity.ts'
 import { contactResource } from './contacts/contact.ts'
@@ -43,6 +44,7 @@ export const parties = defineModule<ModuleRouteDeps, FeedJobDeps & ViesDeps>({
     }),
   ],
   effects: FORGET_EFFECTS,
+  extensions: [extend(NAMED_BELOW, customerResource), extend(NAMED_BELOW, billingEntityResource)],
   jobs: [...feedJobs, ...viesJobs],
   reactions: viesReactions,
   routes: (app, deps) => {

@@ -79,7 +79,7 @@ export function paymentRoutes(app: FastifyInstance, deps: RouteDeps): void {
       method: 'GET',
       url: `/v1/invoices/:id/${name}`,
       params: IdParams,
-      query: Type.Object({}),
+      query: Shape({}),
       response: Type.Object({ data: Type.Array(paymentResource.view) }, { title: 'InvoicePayments' }),
       handle: async (uow, { params }) => {
         const { id } = await getInvoice(uow, idOf('invo', params.id))

@@ -1,5 +1,7 @@
 // What a customer has agreed to, from when to when, and what that entitles it to.
+import { NAMED_BELOW } from '../../resource/above.ts'
 import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
+import { extend } from '../../resource/rules.ts'
 import { defineModule } from '../define-module.ts'
 import { changePlanRoute } from './change-plan/routes.ts'
 import { redemptionRoutes } from './coupons/routes.ts'
@@ -25,6 +27,7 @@ export const subscriptions = defineModule({
   resources: [subscriptionWithSchedules, scheduleResource, seatAssignmentResource, subscriptionGroupResource],
   guards: SUBSCRIPTION_GUARDS,
   effects: SUBSCRIPTION_EFFECTS,
+  extensions: [extend(NAMED_BELOW, subscriptionWithSchedules)],
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)
     scheduleRoute(app, deps)

@@ -1,6 +1,6 @@
 // Wire shapes inside subscriptions and schedules. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { IdText, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
+import { IdText, Included, Nullable, OneOf, Optional, Reference, Shape, Timestamp } from '../../resource/shapes.ts'
 
 export const SubscriptionStatus = OneOf('DRAFT', 'ACTIVE', 'CANCELLED', 'VOID', 'ARCHIVED')
 
@@ -30,11 +30,11 @@ export const NextInvoice = Type.Object(
 /** An active schedule, as its subscription lists it. */
 export const ScheduleInfo = Type.Object({
   id: Type.String(),
-  pricing_plan_schedule: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  pricing_plan_schedule: Optional(Nullable(Included('PricingPlanSchedule'))),
   pricing_plan_id: Type.String(),
-  pricing_plan: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  pricing_plan: Optional(Nullable(Included('PricingPlan'))),
   pricing_plan_version_id: Type.String(),
-  pricing_plan_version: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  pricing_plan_version: Optional(Nullable(Included('PricingPlanVersion'))),
   start_at: Timestamp,
   end_at: Nullable(Timestamp),
   realign_invoice_date_to_pricing_plan_schedule_start_at: Type.Boolean(),

@@ -6,16 +6,15 @@ import { AppError } from '../../../shared/errors.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import { atTestTime } from '../../../shared/test-time.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../shared/time.ts'
+import { extensionsOf } from '../../resource/rules.ts'
+import { CLOCK_STEPS, type ClockStep } from '../../test-clock/clock-steps.ts'
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { runGroup } from '../billing/run/group/run-group.ts'
 import { settleCancelled } from '../billing/run/jobs/group-jobs.ts'
 import type { BillingRun } from '../billing/run/outcome.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
-import { announceOverdue } from '../invoices/overdue/announce-overdue.ts'
 import { engineOf } from '../invoices/tax/answers/with-answers.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
-import { expireGrants } from '../wallets/expiry/expire-grants.ts'
-import { topUpWallets } from '../wallets/top-ups/top-up.ts'
 import { ClockLease, leaseFrom } from './clock-lease.ts'
 import { queryForClock } from './query-for-clock.ts'
 
@@ -91,19 +90,25 @@ async function advance(deps: BillingDeps, of: Of, { from, target }: Way): Promis
     if (isOver()) return await stop()
     time = instantOf(Math.max(time, first.at))
     await of.lease.stand(time)
-    await atTestTime(time, deps.database.clock, () => expireGrants(deps.database, of.tenant, of.clockId))
+    await takeSteps(deps, of, { time, which: ({ besideBilling }) => besideBilling === 'BEFORE' })
     for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
     // What waits for an answer is run again a minute of the clock later.
     await queryForClock(engineOf(deps), of.tenant, of.clockId)
-    await atTestTime(time, deps.database.clock, () => topUpWallets(engineOf(deps), of.tenant, of.clockId))
+    await takeSteps(deps, of, { time, which: ({ besideBilling }) => besideBilling === 'AFTER' })
   }
-  await atTestTime(target, deps.database.clock, async () => {
-    await announceOverdue(deps, of.tenant, of.clockId)
-    await expireGrants(deps.database, of.tenant, of.clockId)
-    await topUpWallets(engineOf(deps), of.tenant, of.clockId)
-  })
+  await takeSteps(deps, of, { time: target, which: () => true })
   await of.lease.end(target)
   return { billing_runs: state.runs, failures: [...state.failures.values()], complete: true }
+}
+
+type Steps = { readonly time: Instant; readonly which: (step: ClockStep) => boolean }
+
+/** What modules do besides, in the order of the modules. */
+async function takeSteps(deps: BillingDeps, { tenant, clockId }: Of, { time, which }: Steps): Promise<void> {
+  const given = { ...engineOf(deps), failpoint: deps.failpoint }
+  await atTestTime(time, deps.database.clock, async () => {
+    for (const step of extensionsOf(deps.database, CLOCK_STEPS).filter(which)) await step.run(given, tenant, clockId)
+  })
 }
 
 type State = {

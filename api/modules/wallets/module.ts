@@ -1,13 +1,15 @@
 // Prepaid and granted value of customers and how it is spent: wallet types, wallets, grants, and their ledger.
-import { EXPANDED } from '../../resource/expansions/expanded-above.ts'
+import { NAMED_BELOW } from '../../resource/above.ts'
 import { FILE_SECTIONS } from '../../resource/file-sections.ts'
 import { onSeeded, type RouteFixture, seededView } from '../../resource/routes/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
+import { CLOCK_STEPS } from '../../test-clock/clock-steps.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { FUNDS, INVOICE, INVOICE_CHARGES } from '../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
 import { balanceRoutes } from './balance/routes.ts'
 import { WALLET_EVENTS } from './events.ts'
+import { expireGrants } from './expiry/expire-grants.ts'
 import { expiryJobs } from './expiry/jobs.ts'
 import { grantRoutes } from './grants/routes.ts'
 import { leaseJobs } from './reservations/jobs.ts'
@@ -18,6 +20,7 @@ import { walletFunds } from './spending/available-funds.ts'
 import { followInvoice } from './spending/follow-invoice.ts'
 import { autoTopUpResource } from './top-ups/auto-top-up-config.ts'
 import { type TopUpJobDeps, topUpJobs } from './top-ups/jobs.ts'
+import { topUpWallets } from './top-ups/top-up.ts'
 import { walletResource } from './wallet.ts'
 import { walletGrantResource } from './wallet-grant.ts'
 import { walletTypeResource } from './wallet-type.ts'
@@ -30,6 +33,7 @@ const aReserved: RouteFixture = { params: seeded => ({ ...aGranted.params?.(seed
 
 export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
   name: 'wallets',
+  otherObjectTypes: ['WALLET_RESERVATION'],
   events: [WALLET_EVENTS],
   // Only invoices are saved under these object types.
   effects: [
@@ -48,7 +52,9 @@ export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
   extensions: [
     extend(FUNDS, walletFunds),
     extend(FILE_SECTIONS, { section: 'wallet_types', resource: walletTypeResource }),
-    extend(EXPANDED, walletTypeResource),
+    extend(NAMED_BELOW, walletTypeResource),
+    extend(CLOCK_STEPS, { besideBilling: 'BEFORE', run: ({ database }, ...of) => expireGrants(database, ...of) }),
+    extend(CLOCK_STEPS, { besideBilling: 'AFTER', run: topUpWallets }),
   ],
   resources: [walletTypeResource, walletResource, walletGrantResource, autoTopUpResource],
   routes: (app, deps) => {

@@ -16,6 +16,7 @@ const body = () => ({ reference: 'tried', name: 'Tried', url: 'https://127.0.0.1
 
 export const webhooks = defineModule<ModuleRouteDeps & WebhookRouteDeps, WebhookJobDeps>({
   name: 'webhooks',
+  otherObjectTypes: ['WEBHOOK_EVENT', 'WEBHOOK_REPLAY'],
   events: [WEBHOOK_EVENTS],
   eventShapes: { WEBHOOK_EVENT: 'WebhookResend', WEBHOOK_REPLAY: 'WebhookReplay' },
   resources: [webhookResource],

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type EventType, objectTypesOf } from '../../../shared/contracts/event-types.ts'
 import { readTenant } from '../../../shared/database/database.ts'
+import { pageOf } from '../../http/pagination.ts'
 import { IdParams } from '../../http/params.ts'
 import { actionRoute, type RouteDeps, readRoute, writeRoute } from '../../http/route.ts'
 import { OrderDirection, SliceQuery } from '../../list/slice.ts'
@@ -45,7 +46,6 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
     summary: 'List the event types that webhooks can include or exclude, by object type.',
     method: 'GET',
     url: `${PATH}/actions`,
-    // The interface gives this route list parameters, but it always returns the whole list, sorted by name.
     query: Shape({
       page: SliceQuery.page,
       limit: SliceQuery.limit,
@@ -53,7 +53,14 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
       order_direction: OrderDirection,
     }),
     response: Type.Object({ data: Type.Array(WebhookAction) }),
-    handle: async () => ({ data: actionsByObject(deps.eventTypes) }),
+    handle: async (_uow, { query }) => {
+      const all = actionsByObject(deps.eventTypes)
+      if (query.order_direction?.toLowerCase() === 'desc') all.reverse()
+      // They are few: all of them, unless the query chooses a part.
+      if (query.page === undefined && query.limit === undefined) return { data: all }
+      const { page, limit } = pageOf(query)
+      return { data: all.slice((page - 1) * limit, page * limit) }
+    },
   })
 }
 

@@ -5,10 +5,10 @@ import Type from 'typebox'
 import type { ReadUow } from '../../../shared/database/database.ts'
 import { listOf, PageOf, UNPAGED_MAX } from '../../http/pagination.ts'
 import { type RouteDeps, readRoute } from '../../http/route.ts'
+import type { Named } from '../../list/filter.ts'
 import { wantsFirstPage } from '../../list/first-page.ts'
 import { listSlice } from '../../list/list-slice.ts'
 import {
-  type Filter,
   filterConditions,
   filterQuery,
   type ListOrder,
@@ -42,11 +42,10 @@ const specOf = (resource: Resource): ListSpec => ({
           'statuses[]': { kind: 'oneOf', column: 'status', schema: resource.fields['status']?.schema ?? Type.String() },
         }
       : {}),
-    ...Object.fromEntries(
-      Object.entries(resource.filters ?? {}).map(([name, filter]) => [name, withNames(resource, filter)]),
-    ),
+    ...resource.filters,
     ...BY_TIME,
   },
+  names: namesOf(resource),
   orderBy: [...TIMES, ...(resource.orderBy ?? [])],
   searchable: [...new Set([...(resource.searchable ?? []), ...(resource.statuses ? ['status'] : [])])],
   ranges: TIMES,
@@ -54,14 +53,14 @@ const specOf = (resource: Resource): ListSpec => ({
   ...(resource.selectionRules ? { selectionRules: resource.selectionRules } : {}),
 })
 
-/** A filter by the id of another resource takes that one's reference too. */
-function withNames(resource: Resource, filter: Filter): Filter {
-  if (filter.kind !== 'equals' || filter.names) return filter
-  const { column } = filter
-  const expanded = Object.values(resource.expand ?? {}).find(({ by, within }) => by === column && within === undefined)
-  const to = resource.references?.[column] ?? expanded?.to
-  return typeof to === 'function' ? { ...filter, names: to } : filter
-}
+/** By column of ids, what they name. */
+const namesOf = ({ expand = {}, references, names }: Resource): Readonly<Record<string, Named>> => ({
+  ...Object.fromEntries(
+    Object.values(expand).flatMap(({ by, to, within }) => (within === undefined ? [[by, to] as const] : [])),
+  ),
+  ...references,
+  ...names,
+})
 
 const isPaged = (resource: Resource): boolean => resource.paged ?? true
 

@@ -1,7 +1,9 @@
 // Many rows of one table in one statement, given as one JSON text: neither this process nor the server handles each value by itself.
+
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Uow } from '../../../shared/database/database.ts'
+import { extended } from '../../../shared/extended.ts'
 
 type TenantColumns = PgTable & { readonly platform_id: PgColumn; readonly environment: PgColumn }
 type ManyRow = Readonly<Record<string, unknown>>
@@ -78,7 +80,7 @@ export async function insertMany(
   apart?: string,
 ): Promise<void> {
   const { platformId: platform_id, environment } = uow.tenant
-  const own = rows.map(row => ({ ...row, platform_id, environment }))
+  const own = rows.map(row => extended(row, { platform_id, environment }))
   const [first] = own
   if (!first) return
   const columns = columnsOf(table, first)

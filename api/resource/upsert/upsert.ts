@@ -33,7 +33,7 @@ export async function upsertResource<R extends StoredRow>(
     })
     return { row, created: true }
   }
-  // The whole resource is sent, so what may not change may still be repeated: only a difference is refused.
+  // What a create needs is sent again, so what may not change may be repeated: only a difference is refused.
   const patch = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => !isDeepStrictEqual(value, memberOf(existing, name))),
   )

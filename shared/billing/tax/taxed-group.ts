@@ -218,7 +218,7 @@ function addSummaries({ group, summaries }: GroupInput, { net, tax, taxableBase 
     baseAmount: taxableBase,
     taxAmount: tax,
     totalAmount: plus(taxableBase, tax),
-    rates: rates.map((rate, index) => ({ ...rate, taxAmount: parts[index] ?? tax })),
+    rates: rates.map((rate, index) => ({ taxAmount: parts[index] ?? tax, ...rate })),
     notes,
   })
   if (lines.every(line => isWhole(shareOf(group, line)))) return { taxed: taxed - 1, rest: null }

@@ -3,6 +3,7 @@
 import { Column, is, type SQL, sql } from 'drizzle-orm'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { extended } from '../../extended.ts'
 
 type Selected = { readonly path: readonly string[]; readonly field: unknown }
 type Form = { readonly isSingleTable?: boolean }
@@ -30,7 +31,9 @@ export function drizzleOn(client: Pick<pg.PoolClient, 'query'>): NodePgDatabase 
   const ownQuery = dialect.buildSelectQuery.bind(dialect)
   dialect.buildSelectQuery = select => {
     const columns = columnsOf(select)
-    return ownQuery(columns === null ? select : { ...select, fieldsFlat: [{ path: [], field: sql.raw(columns) }] })
+    return ownQuery(
+      columns === null ? select : extended(select, { fieldsFlat: [{ path: [], field: sql.raw(columns) }] }),
+    )
   }
   return made
 }

@@ -84,9 +84,7 @@ async function issueCredit(uow: Uow, of: Correction): Promise<void> {
   if (note.status !== 'DRAFT') return
   // Before the credit note is saved: alone it is refused.
   await saveCorrection(uow, of, { status: 'ISSUED' })
-  const now = await recomputeCreditNote(uow, note.id)
-  await makeFinal(uow, note, now.compute(uow.now))
-  await now.close(uow)
+  await makeFinal(uow, note, await recomputeCreditNote(uow, note.id))
 }
 
 type Current = {

@@ -53,9 +53,7 @@ export async function billOnDemand(uow: Uow, body: Omit<OnDemandChargeBody, 'pre
   if (!body.finalize_immediately) return created
   const current = await recomputeOnDemand(uow, id)
   if (!current) throw new Error(`the order of ${id} was checked`)
-  const issued = await makeFinal(uow, await lockInvoice(uow, id), current.compute(uow.now))
-  await current.close(uow)
-  return issued
+  return await makeFinal(uow, await lockInvoice(uow, id), current)
 }
 
 type Priced = { readonly inputs: BillingInputs; readonly order: OnDemandTerms; readonly computed: ComputedInvoice }

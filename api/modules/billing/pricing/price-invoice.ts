@@ -1,6 +1,8 @@
 // From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
+
 import { plain } from '../../../../shared/decimal.ts'
+import { extended } from '../../../../shared/extended.ts'
 import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { draftAddedLine } from '../../invoices/added-lines/price-added-line.ts'
@@ -60,7 +62,7 @@ export function* pricingInvoice(inputs: BillingInputs, request: InvoiceRequest):
   const part = yield* pricingBeforeDocument(inputs, request)
   const document = yield* buildingDocument(part.draft, part.amounts, part.beside)
   return {
-    columns: { ...document.columns, ...part.period },
+    columns: extended(document.columns, part.period),
     lines: document.lines,
     grants: part.grants,
     advanceCharges: advanceChargesIn(document.lines, request.window.cutoffAt),

@@ -38,7 +38,9 @@ export function chargeUsage(config: PriceConfig, charge: Charge, volumeOf: Volum
   const priced = config.included ? lessIncluded(steps, volumes, config.included) : volumes.map(plainly)
   const last = priced.at(-1)
   if (!last) throw new Error(`the metered charge ${charge.key} has no usage`)
-  return { ...last, before: billedBefore(charge, { steps, priced, volumeOf }), prior: priorOf(config, steps, priced) }
+  const { metered, billable, included } = last
+  const before = billedBefore(charge, { steps, priced, volumeOf })
+  return { metered, billable, included, before, prior: priorOf(config, steps, priced) }
 }
 
 const plainly = (metered: Volume): PricedUsage => ({ metered, billable: metered, included: null })

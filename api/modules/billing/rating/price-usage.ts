@@ -71,7 +71,7 @@ function quantityOf({ schedule, productItem, config, seats }: Charge): Volume {
  * credits it is what wallets lacked. Not for split prices.
  */
 export function priceUsage(config: PriceConfig, charge: Charge, usage: UsageFigures, own?: Volume): PricedUsage {
-  const priced = { ...priceOwn(config, charge, usage, own), exchange: exchangeOf(charge, usage) }
+  const priced = { exchange: exchangeOf(charge, usage), ...priceOwn(config, charge, usage, own) }
   return charge.reports ? { ...priced, reports: reported(charge, charge.reports, usage) } : priced
 }
 

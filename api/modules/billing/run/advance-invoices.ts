@@ -185,9 +185,9 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const payers = of.funds.payers(request)
   const added = (row && of.added.get(row.id)) ?? []
-  const read = { ...of.usage, mayLackRates: true as const }
+  const read = { mayLackRates: true as const, ...of.usage }
   const given = { terms: of.terms, window, billed, deducted, ...read, late, refunds, ...payers, added }
-  const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ ...given, finalizedAt })
+  const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ finalizedAt, ...given })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
   const inputsHash = hashOf(of, { billed, deducted, billsLateUsage: hasLate, refunds })
   const counted = price(null)
@@ -249,4 +249,4 @@ const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): bool
 const hashOf = (
   { state, closed }: Pick<Advance, 'state' | 'closed'>,
   of: Pick<InvoiceHashed, 'billed' | 'deducted' | 'refunds'> & { readonly billsLateUsage: boolean },
-): string => invoiceHashOf(state.inputsHash, { ...of, closed: of.billsLateUsage ? closed : null })
+): string => invoiceHashOf(state.inputsHash, { closed: of.billsLateUsage ? closed : null, ...of })

@@ -60,13 +60,11 @@ export function computedInvoice(run: ComputingRun, of: Computed): PendingInvoice
   if (row) {
     const moves = row.status === 'OPEN' || of.finalizeAt !== undefined
     const finalizeAt = status === 'DRAFT' && moves && !row.on_hold ? closesAt() : row.finalize_at
-    const values = { ...stored, status, finalize_at: status === 'OPEN' ? null : finalizeAt, ...NOT_WAITING }
+    const values = { status, finalize_at: status === 'OPEN' ? null : finalizeAt, ...NOT_WAITING, ...stored }
     return changed(unchanged(row), now, values, { lines, announces: !isCounting(row, values) })
   }
   const onHold = inputs.subscription.init_invoice_on_hold
   const values: NewInvoice = {
-    ...UNTOUCHED,
-    ...stored,
     invoice_number: null,
     status,
     producer: SUBSCRIPTION_BILLING,
@@ -80,6 +78,8 @@ export function computedInvoice(run: ComputingRun, of: Computed): PendingInvoice
     finalize_at: status === 'DRAFT' && !onHold ? closesAt() : null,
     updated_to_final_at: null,
     to_be_reprocessed_at: null,
+    ...UNTOUCHED,
+    ...stored,
   }
   return created({ tenant, now }, values, lines)
 }

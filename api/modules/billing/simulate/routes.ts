@@ -9,6 +9,8 @@ import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { OneOf } from '../../../resource/shapes.ts'
 import { RevenueLimits } from '../../catalog/as-code/revenue-gate.ts'
+import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import { SimulatedCustomerView, SimulationView } from './schema.ts'
 import { cancelSimulation, getSimulation, simulationView } from './simulations.ts'
 import { startSimulation } from './start-simulation.ts'
@@ -32,6 +34,7 @@ const SIMULATION_LIST: ListSpec = {
     pricing_plan_version_id: { kind: 'equals', column: 'pricing_plan_version_id' },
     status: { kind: 'equals', column: 'status', schema: OneOf(...SIMULATION_STATUSES) },
   },
+  names: { pricing_plan_id: () => pricingPlanResource },
   orderBy: ['created_at'],
   searchable: [],
   ranges: [],
@@ -45,6 +48,7 @@ const CUSTOMER_LIST: ListSpec = {
     currency: { kind: 'equals', column: 'currency' },
     customer_id: { kind: 'equals', column: 'customer_id' },
   },
+  names: { customer_id: () => customerResource },
   orderBy: ['difference', 'amount'],
   searchable: [],
   ranges: [],

@@ -15,6 +15,7 @@ import type { ModelType } from '../../catalog/products/schema.ts'
 import type { CustomerInput, InvoicingSettings, NamedCustomer, Parties } from '../../invoices/document/parties.ts'
 import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
+import { decidingAttribution } from '../../subscriptions/attribution/deciding-attribution.ts'
 import type { AttributionInputs } from '../../subscriptions/attribution/load-attribution.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
@@ -244,4 +245,5 @@ export const usingCustomer = ({
 }: Pick<BillingInputs, 'customer' | 'forwarded_from'>): CustomerInput => forwarded_from ?? customer
 
 /** A hash of the inputs: equal exactly when the invoice computed from the same usage is the same. */
-export const inputsHashOf = (inputs: BillingInputs): string => hash('sha256', jsonOfMembers(inputs))
+export const inputsHashOf = (inputs: BillingInputs): string =>
+  hash('sha256', jsonOfMembers({ ...inputs, attribution: decidingAttribution(inputs.attribution) }))

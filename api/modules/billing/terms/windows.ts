@@ -121,11 +121,11 @@ function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<B
   let isRest = false
   for (const moment of moments) {
     if (moment <= start || end <= moment) continue
-    yield { ...period, covered: interval(start, moment), isRest }
+    yield { isRest, ...period, covered: interval(start, moment) }
     start = moment
     isRest = true
   }
-  yield { ...period, covered: interval(start, end), isRest }
+  yield { isRest, ...period, covered: interval(start, end) }
 }
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */

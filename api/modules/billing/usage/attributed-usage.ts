@@ -36,7 +36,10 @@ export async function attributedUsage(
 export const questionsOf = (parts: readonly UsagePart[], calculation: UsageCalculation): UsagePartQuery[] => {
   const asked: UsageCalculation = calculation.type === 'AVERAGE' ? { ...calculation, type: 'SUM' } : calculation
   return parts.map(({ customerKeys, interval, keys }) => ({
-    ...{ customerKeys, interval, calculation: asked, grouped: true },
+    customerKeys,
+    interval,
+    calculation: asked,
+    grouped: true,
     askingFor: keys === null ? null : { keys, orSelector: true },
   }))
 }

@@ -4,9 +4,11 @@ import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { tryInTransaction } from '../../../../shared/database/savepoint.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
+import { idsOf } from '../../../../shared/ids.ts'
 import { inOneGo } from '../../../../shared/pausing-work.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
+import { lockSubscriptions } from '../../subscriptions/billing-time/next-billing.ts'
 import { moveToVersion, type VersionMove } from '../../subscriptions/succession/move-to-version.ts'
 import { findWindow } from '../preview/preview-windows.ts'
 import {
@@ -144,6 +146,9 @@ async function tryMoves(
   await inTenant(deps.database, tenant, SERVICE, async uow => {
     // The transaction may be run again.
     tried.clear()
+    // All before the first move, which locks its customer: billing locks subscriptions and then their customers, so it would wait for
+    // the customer while this waits for its subscription.
+    await lockSubscriptions(uow, idsOf('ppsu', ids), { skip: false })
     const before = await loadPreviewStates(uow, ids)
     const moved = new Map<string, Pick<Moved, 'start' | 'scheduleId' | 'left'>>()
     for (const id of ids) {

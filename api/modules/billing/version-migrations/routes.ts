@@ -8,6 +8,8 @@ import { listRoute } from '../../../list/list-route.ts'
 import type { ListSpec } from '../../../list/list-spec.ts'
 import { OneOf } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import {
   allWithProgress,
   cancelMigration,
@@ -52,6 +54,7 @@ const SUBSCRIPTION_LIST: ListSpec = {
     customer_id: { kind: 'equals', column: 'customer_id' },
     pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
   },
+  names: { customer_id: () => customerResource, pricing_plan_subscription_id: () => subscriptionResource },
   orderBy: ['difference', 'amount'],
   searchable: [],
   ranges: [],

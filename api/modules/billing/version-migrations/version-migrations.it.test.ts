@@ -110,6 +110,30 @@ test('is previewed, moves nothing until it is started, and then bills what it pr
   ])
 })
 
+test('a subscription is billed at the first attempt although another one of its customer moves meanwhile', async () => {
+  const { version, next, subscriptions } = await onOneVersion(2)
+  const [one = ''] = subscriptions
+  const made = await post(`pricing-plan-versions/${version}/migrate`, {
+    pricing_plan_version_id: next,
+    type: 'IMMEDIATE_PRO_RATA',
+  })
+  await run(made['id'])
+  await post(`pricing-plan-version-migrations/${made['id']}/start`)
+  await api.sql('delete from migrated_subscriptions where migration_id = $1 and pricing_plan_subscription_id = $2', [
+    made['id'],
+    one,
+  ])
+  let attempts = 0
+  const positions = async () => {
+    attempts += 1
+    if (attempts === 1) await run(made['id'])
+    return []
+  }
+  await runBilling({ ...deps, usage: { ...NO_USAGE, positions } }, tenant.tenant, one)
+  expect((await get(`pricing-plan-version-migrations/${made['id']}`))['result'].number_of_moved).toBe(1)
+  expect(attempts).toBe(1)
+})
+
 test('continues after a kill between two subscriptions, and moves each once', async () => {
   const { version, next, subscriptions } = await onOneVersion(4)
   const made = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })

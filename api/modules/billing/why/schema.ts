@@ -2,7 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { STEP_NAMES } from '../../../../shared/billing/steps/line.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { Amount, OneOf, Optional, Shape, TaxCategory } from '../../../resource/shapes.ts'
+import { Amount, OneOf, Optional, SentAsStored, Shape, TaxCategory } from '../../../resource/shapes.ts'
+import { ItemConditions } from '../../catalog/conditions/schema.ts'
 import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
 
 const Text = Type.String()
@@ -47,7 +48,7 @@ const Usage = Type.Object(
     meter_reference: Text,
     meter_value_reference: TextOrNull,
     meter_property_reference: TextOrNull,
-    conditions: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
+    conditions: Type.Union([SentAsStored({}, ItemConditions), Type.Null()]),
     start_at: Text,
     end_at: Text,
     quantity: Text,

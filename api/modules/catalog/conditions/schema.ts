@@ -2,7 +2,7 @@
 // variable and condition; semantics 3.1). A member that is not here is refused by name.
 import Type from 'typebox'
 import type { PropertyComparator } from '../../../../shared/usage/condition.ts'
-import { IdText, Name, Nullable, OneOf, Optional, Reference, Shape } from '../../../resource/shapes.ts'
+import { IdText, Included, Name, Nullable, OneOf, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 
 /** Conditions in one list, and operands of one operator. */
 const LIST_MAX = 50
@@ -30,9 +30,6 @@ export const Comparator = OneOf(
   'NOT_CONTAINS',
 )
 
-/** Shown by expand[]; what is sent back of it is not read. */
-export const Expanded = Given(Type.Object({}, { additionalProperties: true }))
-
 const PropertyCondition = Shape(
   {
     id: Given(IdText('meter property')),
@@ -41,8 +38,8 @@ const PropertyCondition = Shape(
     value: Given(Value),
     values: Given(Type.Array(Value, { maxItems: VALUES_MAX })),
     meter_property_variable_id: Given(IdText('meter property variable')),
-    meter_property_variable: Expanded,
-    meter_property: Expanded,
+    meter_property_variable: Given(Included('MeterPropertyVariable')),
+    meter_property: Given(Included('MeterProperty')),
   },
   { title: 'PropertyCondition' },
 )

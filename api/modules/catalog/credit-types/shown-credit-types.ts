@@ -2,12 +2,13 @@
 import Type from 'typebox'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { Row } from '../../../resource/define-resource.ts'
+import { Included } from '../../../resource/shapes.ts'
 import { findMany } from '../../../resource/store.ts'
 import { viewsOf } from '../../../resource/views.ts'
 import { creditTypeResource } from './credit-type.ts'
 
 /** The field `credit_types` of what shows them. */
-export const CreditTypes = Type.Array(Type.Object({}, { additionalProperties: true }))
+export const CreditTypes = Type.Array(Included('CreditType'))
 
 /** For each set of ids the credit types that they are of, in the order of their references. */
 export async function creditTypesOf(uow: ReadUow, sets: readonly ReadonlySet<string>[]): Promise<Row[][]> {

@@ -1,6 +1,15 @@
 // Wire shapes of entitlements: how much of a feature a pricing or a schedule grants, and what a customer has in all.
 import Type, { type Static } from 'typebox'
-import { Amount, DecimalText, IdText, Nullable, Optional, Reference, Shape } from '../../../resource/shapes.ts'
+import {
+  Amount,
+  DecimalText,
+  IdText,
+  Included,
+  Nullable,
+  Optional,
+  Reference,
+  Shape,
+} from '../../../resource/shapes.ts'
 
 const ENTITLEMENTS_MAX = 200
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
@@ -9,8 +18,7 @@ const REPLACES = 'Takes the place of what else grants the feature, instead of ad
 const EntitlementShape = Shape({
   feature_id: Given(IdText('feature; give it, or feature_reference')),
   feature_reference: Given(Reference),
-  // Shown by expand[]; what is sent back of it is not read.
-  feature: Given(Type.Object({}, { additionalProperties: true })),
+  feature: Given(Included('Feature')),
   override: Given(Type.Boolean({ description: REPLACES })),
   overwrite: Given(Type.Boolean({ description: 'The same as override.' })),
   number: Given(DecimalText),

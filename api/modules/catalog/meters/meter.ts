@@ -6,6 +6,7 @@ import { defineResource, field, LIFECYCLE_RULES } from '../../../resource/define
 import {
   Description,
   IdText,
+  Included,
   LifecycleStatus,
   Name,
   Nullable,
@@ -26,8 +27,7 @@ const Entries = (names: string) =>
       id: Optional(IdText(names)),
       reference: Optional(Reference),
       required: Optional(Type.Boolean()),
-      // Shown when it is expanded; what is sent back is left aside.
-      object: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+      object: Optional(Nullable(Included('MeterValue', 'MeterProperty'))),
     }),
     { maxItems: ENTRIES_MAX },
   )

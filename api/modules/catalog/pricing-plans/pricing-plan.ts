@@ -48,6 +48,7 @@ export const pricingPlanResource = defineResource<PricingPlan>({
     },
     'variants[]': { kind: 'oneOf', column: 'variant', schema: Variant },
   },
+  names: { customer_id: 'CUSTOMER' },
   orderBy: ['name', 'reference'],
   searchable: ['name', 'reference', 'description'],
   selectionRules: { COUNTRY: admitting(pricingPlans.pricing_plan_selection_rules) },

@@ -13,6 +13,7 @@ import {
   DecimalText,
   DisplayOrder,
   IdText,
+  Included,
   LifecycleStatus,
   Nullable,
   Optional,
@@ -21,13 +22,7 @@ import {
   Shape,
   Timestamp,
 } from '../../../resource/shapes.ts'
-import {
-  type Conditions,
-  ConfigConditions,
-  Expanded,
-  type Expression,
-  TieringConditions,
-} from '../conditions/schema.ts'
+import { type Conditions, ConfigConditions, type Expression, TieringConditions } from '../conditions/schema.ts'
 import { Credits } from '../credit-types/schema.ts'
 
 const ITEMS_MAX = 200
@@ -77,7 +72,11 @@ const SplitPricingShape = Shape(
   {
     meter_properties: Type.Array(
       Shape(
-        { id: Given(IdText('meter property')), reference: Given(Reference), meter_property: Expanded },
+        {
+          id: Given(IdText('meter property')),
+          reference: Given(Reference),
+          meter_property: Given(Included('MeterProperty')),
+        },
         { title: 'SplitProperty' },
       ),
       { minItems: 1, maxItems: SPLIT_MAX },
@@ -96,8 +95,7 @@ const Conversion = Type.Union([
 const WalletGrantRuleShape = Shape(
   {
     wallet_type_id: IdText('wallet type'),
-    // Shown by expand[]; what is sent back of it is not read.
-    wallet_type: Given(Type.Object({}, { additionalProperties: true })),
+    wallet_type: Given(Included('WalletType')),
     source: Given(Type.Enum(SEAT_SOURCES)),
     amount_grant: Given(
       Shape(
@@ -167,7 +165,7 @@ export const PricingItemShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM')),
   id: Optional(IdText('item of this pricing')),
   product_item_ids: Type.Array(IdText('product item'), { maxItems: ITEMS_MAX }),
-  product_items: Given(Type.Array(Type.Object({}, { additionalProperties: true }), { maxItems: ITEMS_MAX })),
+  product_items: Given(Type.Array(Included('ProductItem'), { maxItems: ITEMS_MAX })),
   configs: Given(Configs),
   pricing_currency_configs: Given(PricingCurrencyConfigs),
   billing_period_configs: Given(BillingPeriodConfigs),
@@ -195,10 +193,10 @@ export const PricingCategories = Type.Array(
     object_type: Type.Literal('PRICING_CATEGORY'),
     id: Type.String(),
     product_category_id: Nullable(Type.String()),
-    product_category: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+    product_category: Optional(Nullable(Included('ProductCategory'))),
     display_order: Nullable(Type.Integer()),
-    pricings: Type.Array(Type.Object({}, { additionalProperties: true })),
-    pricing_groups: Type.Array(Type.Object({}, { additionalProperties: true })),
+    pricings: Type.Array(Included('Pricing')),
+    pricing_groups: Type.Array(Included('PricingGroup')),
   }),
 )
 

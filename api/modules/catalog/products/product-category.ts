@@ -23,6 +23,7 @@ export const productCategoryResource = defineResource<ProductCategory>({
   // The catalog has no time of a customer.
   testClockOf: null,
   filters: { customer_id: { kind: 'equals', column: 'customer_id' } },
+  names: { customer_id: 'CUSTOMER' },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   fixture: {

@@ -67,6 +67,7 @@ export const productResource: Resource<Product> = defineResource<Product>({
     customer_id: { kind: 'equals', column: 'customer_id' },
     billing_entity_id: { kind: 'equals', column: 'billing_entity_id' },
   },
+  names: { customer_id: 'CUSTOMER', billing_entity_id: 'BILLING_ENTITY' },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   expand: {
@@ -138,6 +139,7 @@ export const productItemResource: Resource<ProductItem> = defineResource<Product
     product_id: { kind: 'equals', column: 'product_id' },
     customer_id: { kind: 'equals', column: 'customer_id' },
   },
+  names: { customer_id: 'CUSTOMER' },
   orderBy: ['name', 'reference', 'display_order'],
   searchable: ['name', 'reference', 'description'],
   expand: {

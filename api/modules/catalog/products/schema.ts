@@ -1,6 +1,6 @@
 // Wire shapes of product items. A field that is not here is refused by name.
 import Type, { type Static } from 'typebox'
-import { IdText, Nullable, OneOf, Optional, Reference, Shape } from '../../../resource/shapes.ts'
+import { IdText, Included, Nullable, OneOf, Optional, Reference, Shape } from '../../../resource/shapes.ts'
 import { type Conditions, ItemConditions } from '../conditions/schema.ts'
 
 const REPORTS_MAX = 10
@@ -13,9 +13,8 @@ export const UsageBased = Shape({
   report_meter_value_calculation_ids: Optional(
     Nullable(Type.Array(IdText('meter value calculation'), { maxItems: REPORTS_MAX, uniqueItems: true })),
   ),
-  // Shown by expand[]; what is sent back of it is not read.
-  meter_value_calculation: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
-  tiering_meter_value_calculation: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+  meter_value_calculation: Optional(Nullable(Included('MeterValueCalculation'))),
+  tiering_meter_value_calculation: Optional(Nullable(Included('MeterValueCalculation'))),
   /** Which events the item is about; all of the calculation's meter without any. */
   conditions: Optional(Nullable(ItemConditions)),
 })
@@ -35,8 +34,7 @@ export const isMeasured = (model: string): model is 'USAGE_BASED' | 'USAGE_BASED
 export const ItemCredits = Shape(
   {
     credit_type_id: IdText('credit type'),
-    // Shown by expand[]; what is sent back of it is not read.
-    credit_type: Optional(Nullable(Type.Object({}, { additionalProperties: true }))),
+    credit_type: Optional(Nullable(Included('CreditType'))),
   },
   { title: 'ProductItemCredits' },
 )

@@ -57,8 +57,7 @@ async function finalizeNow(
     if (current.cutoffAt > uow.now)
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
     const changed = await setNotes(uow, await setCustomFields(uow, row, fields), notes)
-    const saved = await makeFinal(uow, changed, current.compute(uow.now), deps.failpoint)
-    await current.close(uow)
+    const saved = await makeFinal(uow, changed, current, deps.failpoint)
     await deps.failpoint?.('invoices.before-commit')
     return saved
   })

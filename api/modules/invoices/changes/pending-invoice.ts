@@ -47,13 +47,13 @@ export const unchanged = (stored: InvoiceRow): PendingInvoice => ({ stored, row:
 export function created({ tenant, now }: Moment, values: NewInvoice, lines: readonly LineValues[]): PendingInvoice {
   const at = formatInstant(now)
   const row: InvoiceRow = {
-    ...values,
     platform_id: tenant.platformId,
     environment: tenant.environment,
     id: newId('invo'),
     created_at: at,
     updated_at: at,
     custom_fields: [],
+    ...values,
   }
   return { stored: null, row, lines, notices: [{ type: 'INVOICE.CREATED', row, previous: null }] }
 }

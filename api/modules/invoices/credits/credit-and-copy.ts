@@ -12,7 +12,6 @@ import { loadOneOffParties } from '../one-off/compute-one-off.ts'
 import { announce, insertOneOff } from '../one-off/insert-one-off.ts'
 import { recomputeOneOff } from '../one-off/one-off-producer.ts'
 import type { OneOffTerms } from '../one-off/schema.ts'
-import type { Recomputation } from '../producer.ts'
 import { lockInvoice } from '../repository.ts'
 import type { InvoiceContent } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
@@ -31,14 +30,11 @@ export async function creditAndCopy(uow: Uow, id: Id<'invo'>, body: CreditAndCop
   const credit = await creditInvoice(uow, idOf('invo', id), credit_details_source ? { credit_details_source } : {})
   const original = await lockInvoice(uow, id)
   const copy = await copyOf(uow, original)
-  if (body.update_credit_invoice_to_final) await finalizeNow(uow, credit.id, await recomputeCreditNote(uow, credit.id))
-  if (body.update_new_invoice_to_final) await finalizeNow(uow, copy.id, await recomputeOneOff(uow, copy.id))
+  if (body.update_credit_invoice_to_final)
+    await makeFinal(uow, await lockInvoice(uow, credit.id), await recomputeCreditNote(uow, credit.id))
+  if (body.update_new_invoice_to_final)
+    await makeFinal(uow, await lockInvoice(uow, copy.id), await recomputeOneOff(uow, copy.id))
   return { original_invoice_id: id, credit_invoice_id: credit.id, new_invoice_id: copy.id }
-}
-
-async function finalizeNow(uow: Uow, id: Id<'invo'>, now: Recomputation): Promise<void> {
-  await makeFinal(uow, await lockInvoice(uow, id), now.compute(uow.now))
-  await now.close(uow)
 }
 
 async function copyOf(uow: Uow, original: InvoiceRow): Promise<InvoiceRow> {

@@ -6,6 +6,7 @@ import { amount, moneyView, toMoney } from '../../../../shared/money.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { lockInvoice } from '../repository.ts'
 import type { LinkedInvoice } from '../schema.ts'
+import { CREDIT_NOTE_TYPES } from '../settlement/settlement.ts'
 import { type InvoiceRow, type StoredInvoice, invoices as v } from '../table.ts'
 
 /** The links of an invoice, oldest first. */
@@ -53,7 +54,7 @@ export const creditsOf = async (uow: ReadUow, originalId: Id<'invo'>): Promise<S
       and(
         inThisTenant(uow, v),
         eq(v.original_invoice_id, originalId),
-        inArray(v.type, ['CREDIT', 'ONE_OFF_CREDIT']),
+        inArray(v.type, CREDIT_NOTE_TYPES),
         inArray(v.status, ['OPEN', 'DRAFT', 'FINAL']),
       ),
     )

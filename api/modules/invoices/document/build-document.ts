@@ -1,5 +1,6 @@
 // From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
 // periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
+
 import {
   computingAmounts,
   type InvoiceAmounts,
@@ -8,6 +9,7 @@ import {
 } from '../../../../shared/billing/amount-pipeline.ts'
 import { otherTax } from '../../../../shared/billing/tax/carried-tax.ts'
 import { type Decimal, plain, ZERO } from '../../../../shared/decimal.ts'
+import { NO_MEMBERS } from '../../../../shared/extended.ts'
 import { moneyView } from '../../../../shared/money.ts'
 import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -165,6 +167,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
   const notes = tax.decision.invoiceNotes.map(note => note.text)
   const summaries = taxCategories(amounts, priced.localRate)
   return {
+    ...NO_MEMBERS,
     ...(customer.reference === null ? {} : { customer_reference: customer.reference }),
     customer: { object_type: 'CUSTOMER', ...customer },
     billing_entity: { object_type: 'BILLING_ENTITY', ...billing_entity },

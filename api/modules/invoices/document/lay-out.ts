@@ -1,8 +1,10 @@
 // Lays out the lines of an invoice: periods (the time they pay for), groups (one per pricing and product category) and
 // lines, each with its sums and its part of the taxes.
+
 import { hash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'
+import { NO_MEMBERS } from '../../../../shared/extended.ts'
 import { base62 } from '../../../../shared/ids.ts'
 import { amount, amountView, moneyView, toMoney } from '../../../../shared/money.ts'
 import { mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'
@@ -68,6 +70,7 @@ export function* layOut(figures: Figures, periods: readonly LaidLine[][][]): Pau
 function headingOf(figures: Figures, lines: readonly LaidLine[]) {
   const { service, group } = firstOf(lines)
   return {
+    ...NO_MEMBERS,
     ...sums(figures, lines),
     ...(group.billingPeriod === null ? {} : { billing_period: { ...group.billingPeriod } }),
     start_at: formatInstant(service.start),

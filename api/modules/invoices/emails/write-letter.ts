@@ -6,6 +6,7 @@ import type { Fact } from '../rendering/model/document-model.ts'
 import { customerOf, issuerOf } from '../rendering/model/parties.ts'
 import type { DocumentSource } from '../rendering/render-document.ts'
 import { localeOf } from '../rendering/words/words.ts'
+import { isCreditNote } from '../settlement/settlement.ts'
 import { sentencesOf } from './words.ts'
 
 type WrittenLetter = {
@@ -21,8 +22,7 @@ export function writeLetter({ invoice, presentation }: DocumentSource): WrittenL
   const model = describeInvoice(invoice, presentation)
   const number = model.number ?? ''
   const sentences = sentencesOf(localeOf(customerOf(invoice).locale))
-  const isCredit = invoice.type === 'CREDIT' || invoice.type === 'ONE_OFF_CREDIT'
-  const opening = sentences[isCredit ? 'creditNote' : 'invoice'](number, model.issuer)
+  const opening = sentences[isCreditNote(invoice) ? 'creditNote' : 'invoice'](number, model.issuer)
   const facts = [...model.facts, ...(model.due ? [model.due] : [])]
   const { accounts, links } = model.payment
   const blocks = [facts, ...accounts.map(account => account.facts), links].filter(block => block.length > 0)

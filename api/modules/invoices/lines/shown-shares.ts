@@ -1,5 +1,6 @@
 // What a line shows besides what is stored: of a band the included volume that went before it, and of a meter value its part of the
 // whole. Both follow from other members of the line, so that what FINAL invoices store, and are verified by, does not grow.
+
 import {
   type Decimal,
   decimal,
@@ -11,6 +12,7 @@ import {
   sum,
   ZERO,
 } from '../../../../shared/decimal.ts'
+import { extended } from '../../../../shared/extended.ts'
 import type { PausingWork } from '../../../../shared/pausing-work.ts'
 import type { InvoiceContent, LineView, MeterValueView, PriceDetailsView, SubLineView } from '../schema.ts'
 import { mapLines } from './map-lines.ts'
@@ -46,7 +48,7 @@ const withVolume = (details: PriceDetailsView, volume: ReturnType<typeof usedVol
 
 const ratioOf = (part: Decimal, whole: Decimal): string => plain(quotient(part, whole, PLACES))
 
-const withRatio = (value: MeterValueView, ratio: string): MeterValueView => ({ ...value, ratio })
+const withRatio = (value: MeterValueView, ratio: string): MeterValueView => extended(value, { ratio })
 
 /** The part of the line's usage that a sub line prices; the part of the period that a prorated line pays for. */
 function withParts(details: PriceDetailsView, total: Decimal | null): PriceDetailsView {

@@ -36,6 +36,6 @@ export async function replaceLinesOfMany(uow: Uow, all: readonly LinesOf[]): Pro
     await uow.tx
       .delete(invoiceLines)
       .where(and(inThisTenant(uow, invoiceLines), anyOf(invoiceLines.invoice_id, idsOf('invo', replaced))))
-  const rows = all.flatMap(({ invoiceId, lines }) => lines.map(line => ({ ...line, invoice_id: invoiceId })))
+  const rows = all.flatMap(({ invoiceId, lines }) => lines.map(line => ({ invoice_id: invoiceId, ...line })))
   await insertMany(uow, invoiceLines, rows)
 }

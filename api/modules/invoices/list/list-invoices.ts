@@ -5,6 +5,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { listOf } from '../../../http/pagination.ts'
 import { listSlice } from '../../../list/list-slice.ts'
 import type { ListOrder, ListQuery, ListSpec } from '../../../list/list-spec.ts'
+import { idsNamed } from '../../../list/named-resource.ts'
 import { sliceOf, sliceView } from '../../../list/slice.ts'
 import { customFieldsOfRows } from '../../../resource/custom-fields/values.ts'
 import { timesOfCustomers } from '../../../test-clock/test-clock.ts'
@@ -15,28 +16,26 @@ import { HIDDEN_COLUMNS, invoices, type ShownInvoice } from '../table.ts'
 import { invoiceView } from '../view.ts'
 import { invoicesByNumber } from './by-number.ts'
 
-const IdFilter = Type.String({ maxLength: 64 })
 const IdOrReference = Type.String({ maxLength: 255 })
 
-/**
- * The invoices of a subscription, and those that its invoices were issued in with others. By ids alone, so that the index
- * of subscriptions finds them.
- */
-const isOfSubscription = ({ tenant }: ReadUow, [id]: readonly string[]): SQL =>
+/** The invoices of a subscription, and those that its invoices were issued in with others. */
+const isOfSubscription = (uow: ReadUow, named: readonly string[]): SQL =>
   sql`${invoices.id} in (select unnest(array[o.id, o.combined_into_id]) from ${invoices} o
-    where o.platform_id = ${tenant.platformId} and o.environment = ${tenant.environment} and o.pricing_plan_subscription_id = ${id})`
+    where o.platform_id = ${uow.tenant.platformId} and o.environment = ${uow.tenant.environment}
+      and o.pricing_plan_subscription_id = any(${idsNamed(uow, named, 'PRICING_PLAN_SUBSCRIPTION')}))`
 
 export const INVOICE_LIST: ListSpec = {
   table: invoices,
   filters: {
-    customer_id: { kind: 'equals', column: 'customer_id', schema: IdOrReference, names: () => customerResource },
+    customer_id: { kind: 'equals', column: 'customer_id', schema: IdOrReference },
     'statuses[]': { kind: 'oneOf', column: 'status', schema: InvoiceStatus },
     invoice_date: { kind: 'range', column: 'invoice_date' },
     created_at: { kind: 'range', column: 'created_at' },
     updated_at: { kind: 'range', column: 'updated_at' },
     on_hold: { kind: 'boolean', column: 'on_hold' },
-    pricing_plan_subscription_id: { kind: 'related', condition: isOfSubscription, schema: IdFilter },
+    pricing_plan_subscription_id: { kind: 'related', condition: isOfSubscription, schema: IdOrReference },
   },
+  names: { customer_id: () => customerResource, pricing_plan_subscription_id: 'PRICING_PLAN_SUBSCRIPTION' },
   orderBy: ['created_at', 'updated_at', 'invoice_date', 'due_date', 'invoice_number'],
   searchable: [
     'invoice_number',

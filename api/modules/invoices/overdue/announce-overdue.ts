@@ -19,7 +19,7 @@ import { unpaidInvoices } from './unpaid-invoices.ts'
 const INVOICES_MAX = 100
 const ROUNDS_MAX = 20
 
-export type OverdueDeps = { readonly database: Database; readonly failpoint?: Failpoints }
+export type OverdueDeps = { readonly database: Database; readonly failpoint?: Failpoints | undefined }
 
 /** A condition on the invoices `v`: their customer uses this test clock, or none. */
 export const usesTestClock = (clockId: string | null): SQL => {

@@ -5,6 +5,10 @@ import { type Decimal, decimal, max, min, ZERO } from '../../../../shared/decima
 export const PAYMENT_STATUSES = ['UNPAID', 'PARTIALLY_PAID', 'PAID', 'OVERPAID'] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
+export const INVOICE_TYPES = ['STANDARD', 'CREDIT', 'ONE_OFF', 'ONE_OFF_CREDIT'] as const
+export type InvoiceType = (typeof INVOICE_TYPES)[number]
+export const CREDIT_NOTE_TYPES = ['CREDIT', 'ONE_OFF_CREDIT'] as const satisfies readonly InvoiceType[]
+
 /** The columns it follows from: decimals as strings, with tax, in the currency of the invoice. */
 export type Settled = {
   readonly type: string
@@ -29,7 +33,8 @@ export type Settlement = {
   readonly refundable: Decimal
 }
 
-export const isCreditNote = ({ type }: Pick<Settled, 'type'>): boolean => type === 'CREDIT' || type === 'ONE_OFF_CREDIT'
+export const isCreditNote = ({ type }: Pick<Settled, 'type'>): boolean =>
+  CREDIT_NOTE_TYPES.some(credit => credit === type)
 export const isPaid = (status: PaymentStatus): boolean => status === 'PAID' || status === 'OVERPAID'
 
 /**

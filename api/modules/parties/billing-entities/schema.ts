@@ -2,7 +2,10 @@
 import Type from 'typebox'
 import { Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 
-export const TaxSettings = Shape({
-  apply_local_vat_for_missing_tax_id: Optional(Nullable(Type.Boolean())),
-  provider: Optional(Nullable(OneOf('BUILT_IN', 'EXTERNAL'))),
-})
+export const TaxSettings = Shape(
+  {
+    apply_local_vat_for_missing_tax_id: Optional(Nullable(Type.Boolean())),
+    provider: Optional(Nullable(OneOf('BUILT_IN', 'EXTERNAL'))),
+  },
+  { title: 'BillingEntityTaxSettings' },
+)

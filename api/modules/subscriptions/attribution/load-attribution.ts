@@ -158,10 +158,19 @@ async function loadSubscriptions(
     // Cancelled before it started, it never held.
     if (time.end_ms !== null && time.end_ms <= time.start_ms) continue
     const varied = variedOf(row)
-    const sold = varied.length > 0 ? varied.flatMap(pricesOf) : [{ ...time, version_id, meters }]
+    const sold =
+      varied.length > 0
+        ? varied.flatMap(pricesOf)
+        : [{ start_ms: time.start_ms, end_ms: time.end_ms, version_id, meters }]
     for (const { start_ms, end_ms, version_id: version, ...prices } of sold)
       for (const part of outside({ start_ms, end_ms }, pausesIn(inactive_periods)))
-        subscription.held.push({ ...part, version_id: version, plan_reference, ...prices })
+        subscription.held.push({
+          start_ms: part.start_ms,
+          end_ms: part.end_ms,
+          version_id: version,
+          plan_reference,
+          ...prices,
+        })
   }
   return [...found.values()]
 }

@@ -8,13 +8,16 @@ import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type Subscription, subscriptions } from '../table.ts'
 
-/** Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. */
+/**
+ * Everything that changes a subscription's invoices queues here; always taken before the lock of an invoice. Rows that name the
+ * subscription can still be stored: a credit note holds its original by then, and would otherwise wait in a circle.
+ */
 export async function lockSubscription(uow: Uow, id: Id<'ppsu'>): Promise<{ status: string }> {
   const [row] = await uow.tx
     .select({ status: subscriptions.status })
     .from(subscriptions)
     .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, id)))
-    .for('update')
+    .for('no key update')
   if (row) return row
   throw new AppError('RESOURCE_NOT_FOUND', `There is no PRICING_PLAN_SUBSCRIPTION ${JSON.stringify(id)}.`, {
     resourceType: 'PRICING_PLAN_SUBSCRIPTION',
@@ -35,7 +38,7 @@ export async function lockSubscriptions(
     .from(subscriptions)
     .where(and(inThisTenant(uow, subscriptions), anyOf(subscriptions.id, [...ids])))
     .orderBy(asc(subscriptions.id))
-    .for('update', skip ? { skipLocked: true } : {})
+    .for('no key update', skip ? { skipLocked: true } : {})
   return rows.map(({ id }) => id)
 }
 

@@ -11,7 +11,7 @@ import { listPage } from '../../../list/list-page.ts'
 import { filterQuery, type ListQuery, type ListSpec, orderQuery, Repeatable } from '../../../list/list-spec.ts'
 import { SliceQuery } from '../../../list/slice.ts'
 import type { Resource, Row } from '../../../resource/define-resource.ts'
-import { Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { Included, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { findMany, getOne } from '../../../resource/store.ts'
 import { expansionForbidden, viewsOf } from '../../../resource/views.ts'
 import { couponResource } from '../../coupons/coupon.ts'
@@ -20,7 +20,7 @@ import { couponRedemptions } from '../../coupons/table.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscription.ts'
 
-const Expanded = Optional(Nullable(Type.Object({}, { additionalProperties: true })))
+const expanded = (shape: string) => Optional(Nullable(Included(shape)))
 const Redemption = Type.Object(
   {
     id: Type.String(),
@@ -32,9 +32,9 @@ const Redemption = Type.Object(
     ),
     redeemed_at: Timestamp,
     customer_id: Type.String(),
-    customer: Expanded,
+    customer: expanded('Customer'),
     pricing_plan_subscription_id: Type.String(),
-    pricing_plan_subscription: Expanded,
+    pricing_plan_subscription: expanded('PricingPlanSubscription'),
   },
   { title: 'CouponRedemption' },
 )
@@ -42,13 +42,10 @@ const Redemption = Type.Object(
 const SPEC: ListSpec = {
   table: couponRedemptions,
   filters: {
-    customer_id: { kind: 'equals', column: 'customer_id', names: () => customerResource },
-    pricing_plan_subscription_id: {
-      kind: 'equals',
-      column: 'pricing_plan_subscription_id',
-      names: () => subscriptionResource,
-    },
+    customer_id: { kind: 'equals', column: 'customer_id' },
+    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
   },
+  names: { customer_id: () => customerResource, pricing_plan_subscription_id: () => subscriptionResource },
   orderBy: ['redeemed_at'],
   searchable: [],
   ranges: [],

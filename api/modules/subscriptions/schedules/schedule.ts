@@ -83,12 +83,9 @@ export const scheduleResource = defineResource<Schedule>({
   statuses: { ACTIVE: ['DRAFT'] },
   paged: false,
   filters: {
-    pricing_plan_subscription_id: {
-      kind: 'equals',
-      column: 'pricing_plan_subscription_id',
-      names: () => subscriptionResource,
-    },
+    pricing_plan_subscription_id: { kind: 'equals', column: 'pricing_plan_subscription_id' },
   },
+  names: { pricing_plan_subscription_id: () => subscriptionResource },
   orderBy: ['start_at'],
   expand: {
     pricing_plan_version: { by: 'pricing_plan_version_id', to: () => pricingPlanVersionResource },

@@ -142,11 +142,9 @@ async function lockInOrder(uow: Uow, row: SeatAssignment): Promise<void> {
   await lockOne(uow, productItemResource, row.product_item_id)
 }
 
-/** Holds a subscription that is billed, before anything else is held: none of its invoices becomes FINAL meanwhile. */
-async function lockBilling(uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> {
-  const { status } = await getOne(uow, subscriptionResource, id)
-  if (status !== 'DRAFT') await lockSubscription(uow, id)
-}
+/** Holds the subscription: none of its invoices becomes FINAL meanwhile, and a DRAFT is not activated and billed. */
+const lockBilling = async (uow: Uow, { pricing_plan_subscription_id: id }: SeatAssignment): Promise<void> =>
+  void (await lockSubscription(uow, id))
 
 /** The assignments of a subscription. */
 export const listSeats = (uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<SeatAssignment[]> =>

@@ -1,12 +1,16 @@
 // Seat assignments through the api: who may occupy a seat, what ends it, and what a live one keeps from changing (contract: Seat
 // assignment, Archive customer).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
+import { lockOne } from '../../../resource/store.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
+import { subscriptionResource } from '../subscription.ts'
 import { makeSubscription, succeed } from '../testing/seed-subscription.ts'
+import { untilItWaits } from '../testing/until-it-waits.ts'
 import { seatAssignmentResource } from './seat-assignment.ts'
 
 let api: ApiHarness
@@ -148,6 +152,22 @@ describe('a live assignment', () => {
     expect((await verb(item, 'deprecate')).status).toBe(200)
     expect((await verb(`customers/${parent}`, 'deprecate')).status).toBe(200)
     api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  })
+
+  test('of a DRAFT subscription changes after an activation that is under way, or before it, and never beside it', async () => {
+    const { seat, of } = await seated()
+    let isAnswered = false
+    const { answer } = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
+      await lockOne(uow, subscriptionResource, of['pricing_plan_subscription_id'])
+      const waiting = await untilItWaits(api, () =>
+        patch(seat, '2026-04-01T00:00:00Z').finally(() => {
+          isAnswered = true
+        }),
+      )
+      expect(isAnswered).toBe(false)
+      return waiting
+    })
+    expect(await answer).toMatchObject({ status: 200, body: { end_at: '2026-04-01T00:00:00Z' } })
   })
 
   test('goes with a DRAFT subscription that is deleted', async () => {

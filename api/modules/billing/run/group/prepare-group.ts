@@ -181,7 +181,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
       if (!own) return []
       const more = chargesIn(units)
       const closing = own.closing.length === 0 ? [] : [...own.closing, ...more]
-      return [[id, { ...own, late: units, charges: [...own.charges, ...more], closing }] as const]
+      return [[id, { late: units, ...own, charges: [...own.charges, ...more], closing }] as const]
     }),
   )
   const read = await each(withLate, of, ({ state: { inputs }, charges }) =>
@@ -198,7 +198,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   return new Map(
     [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
       const usage = exact.get(id) ?? read.get(id)
-      return usage && !of.failed.has(id) ? [[id, { ...own, usage, positions, countedUntil: until }]] : []
+      return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: until, ...own }]] : []
     }),
   )
 }

@@ -121,7 +121,7 @@ async function correctLate(
     ([, { inputs, rows }]) => inputs.platform.late_event_policy === 'CREDIT_AND_REBILL' && rows.length > 0,
   )
   if (own.length === 0) return failed
-  const [prepareOf] = await readTenant(deps.database, tenant, async uow => extensionsOf(uow, CORRECTIONS))
+  const [prepareOf] = extensionsOf(deps.database, CORRECTIONS)
   for (const [id, { inputs }] of own) {
     try {
       await prepareOf?.(deps, tenant, inputs)

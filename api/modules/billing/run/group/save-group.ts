@@ -144,7 +144,7 @@ async function saveSteps(
     uow,
     closings
       .filter(({ invoiceId }) => !waiting.has(invoiceId))
-      .map(closing => ({ ...closing, combinedIntoId: parts.get(closing.invoiceId)?.row.combined_into_id ?? null })),
+      .map(closing => ({ combinedIntoId: parts.get(closing.invoiceId)?.row.combined_into_id ?? null, ...closing })),
   )
   const pins = advanced.flatMap(({ step }) => step.pins)
   await savePins(

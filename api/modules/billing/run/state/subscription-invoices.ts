@@ -81,7 +81,7 @@ export async function loadInvoicesOf(
     .filter(row => row.producer === SUBSCRIPTION_BILLING)
     .map(row => {
       const [columns, own] = [periodColumnsOf(row), charged.get(row.id)]
-      return { ...row, ...columns, advance_charges: own ? textsOf(own, at(columns.cutoff_at)) : [] }
+      return { advance_charges: own ? textsOf(own, at(columns.cutoff_at)) : [], ...row, ...columns }
     })
   return groupBy(own, row => row.pricing_plan_subscription_id ?? '')
 }
@@ -144,6 +144,6 @@ export function withInvoice(
   if (!row.holds_period) return others
   const deducted = lines === null ? (before?.deducted ?? []) : deductedIn(row.id, lines)
   const taken = deducted.length === 0 ? {} : { deducted }
-  const next = { ...outline, ...columns, advance_charges, ...taken }
+  const next = { advance_charges, ...outline, ...columns, ...taken }
   return [...others, next].sort((a, b) => at(a.cutoff_at) - at(b.cutoff_at) || (a.id < b.id ? -1 : 1))
 }

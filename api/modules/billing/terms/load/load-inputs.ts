@@ -79,13 +79,13 @@ export async function loadManyInputs(
     billing_entity: known(entities, 'BILLING_ENTITY', subscription.billing_entity_id),
   })
   const invoicedOf = (subscription: SubscriptionInput) => ({
-    ...bothOf(subscription),
     currency: subscription.billing_currency,
     since: schedulesOf(subscription).length === 0 ? uow.now : startOf({ schedules: schedulesOf(subscription) }),
+    ...bothOf(subscription),
   })
   const askingOf = (subscription: SubscriptionInput) => {
     const { since, ...both } = invoicedOf(subscription)
-    return { ...both, since: answersSince?.(subscription.id) ?? since }
+    return { since: answersSince?.(subscription.id) ?? since, ...both }
   }
   const each = found.map((subscription, place) => {
     const attribution = attributions[place]

@@ -1,7 +1,9 @@
 // The subscriptions and schedules that invoices are computed from: the columns an invoice depends on, and nothing else.
+
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
+import { NO_MEMBERS } from '../../../../../shared/extended.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
@@ -45,6 +47,7 @@ export async function loadSubscriptions(uow: ReadUow, ids: readonly string[]): P
       ? []
       : [
           {
+            ...NO_MEMBERS,
             ...row,
             ...(variant === 'DEFAULT' ? {} : { variant }),
             ...(forward_customer_id === null ? {} : { forward_customer_id }),

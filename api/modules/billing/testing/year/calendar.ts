@@ -40,6 +40,13 @@ export function startOfDay(day: Day, zone: string): number {
   return from
 }
 
+/** The days from one up to another that a zone had: Pacific/Apia had no 30 December 2011. */
+export function daysBetween(first: Day, after: Day, zone: string): Day[] {
+  const had: Day[] = []
+  for (let day = first; day < after; day += 1) if (startOfDay(day, zone) < startOfDay(day + 1, zone)) had.push(day)
+  return had
+}
+
 const partsOf = (day: Day): [year: number, month: number, date: number] => {
   const date = new Date(day * DAY)
   return [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]

@@ -19,11 +19,14 @@ const ZONES = [
   'America/Santiago',
 ] as const
 
-/** The story of this seed. */
-export function storyOf(seed: number): Story {
+/** Where and when a story begins. */
+export type Place = { readonly zone: string; readonly year: number }
+
+/** The story of this seed, at this place or one of its own. */
+export function storyOf(seed: number, place?: Place): Story {
   const random = randomOf(seed + 1)
-  const zone = pick(random, ZONES)
-  const start = Date.UTC(2025, 0, 1) + whole(random, 0, 364) * DAY + hours(random)
+  const { zone, year } = { zone: pick(random, ZONES), year: 2025, ...place }
+  const start = Date.UTC(year, 0, 1) + whole(random, 0, 364) * DAY + hours(random)
   const billing = pick<Length>(random, LENGTHS)
   const calendar = chance(random, 0.6)
   const plans = randomPlans(random, randomOf(seed + 6_000_029))

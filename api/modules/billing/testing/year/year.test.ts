@@ -2,7 +2,8 @@
 // from the rules. One seed again: SEED=123; more of them: SEEDS=20000, or from the thousandth on FIRST_SEED=1000 SEEDS=600, which takes
 // half a second each; TIME_LIMIT=300 seconds for five of them is for a machine that does much else.
 import { expect, test } from 'vitest'
-import { differences } from './compare.ts'
+import { differences, differencesIn } from './compare.ts'
+import { storyOf } from './random-story.ts'
 
 const ONLY = process.env['SEED']
 const SEEDS = Number(process.env['SEEDS'] ?? 60)
@@ -26,6 +27,20 @@ test.each(ONLY ? BLOCKS : [...BLOCKS, CHOSEN])(
       const again = `SEED=${seed} npm test -- --project unit api/modules/billing/testing/year`
       return found.length === 0 ? [] : [`${again} # ${found.join(' | ')}`]
     })
+    expect(failed).toEqual([])
+  },
+  LIMIT_MS,
+)
+
+// Midnight is skipped in São Paulo on 4 November 2018, and in Apia the whole of 30 December 2011.
+test.each<[zone: string, year: number]>([
+  ['America/Sao_Paulo', 2018],
+  ['Pacific/Apia', 2011],
+])(
+  'years in %s from %i on are billed as the rules say',
+  (zone, year) => {
+    const seeds = Array.from({ length: ONLY ? 0 : 30 }, (_, index) => FROM + index)
+    const failed = seeds.flatMap(seed => differencesIn(storyOf(seed, { zone, year })).map(text => `${seed}: ${text}`))
     expect(failed).toEqual([])
   },
   LIMIT_MS,

@@ -1,7 +1,7 @@
 // Pricing groups: pricings of a version among which a schedule selects. They belong to their version and are fixed with it.
 import Type from 'typebox'
 import { defineResource, field } from '../../../../resource/define-resource.ts'
-import { DisplayOrder, IdText, Name, OneOf } from '../../../../resource/shapes.ts'
+import { DisplayOrder, IdText, Included, Name, OneOf } from '../../../../resource/shapes.ts'
 import { SelectionConstraintShape } from '../../pricing-groups/schema.ts'
 import { type PricingGroup, pricingGroups } from '../../pricing-groups/table.ts'
 import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
@@ -27,7 +27,7 @@ export const pricingGroupResource = defineResource<PricingGroup>({
   defaults: () => ({ product_type: 'DEFAULT', selection_constraint: 'ANY' }),
   check: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
   beforeDelete: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
-  computed: { pricings: Type.Array(Type.Object({}, { additionalProperties: true })) },
+  computed: { pricings: Type.Array(Included('Pricing')) },
   compute: async (uow, groups) => {
     const rows = await pricingsOf(
       uow,

@@ -1,6 +1,7 @@
 // What periods, groups and lines show of their tax besides what is stored: the rate of each authority, the notes, and the amounts in
 // the currency of the authority. All follows from the tax summaries of the invoice, so that what FINAL invoices store does not grow.
 import { type Decimal, decimal, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
+import { extended, NO_MEMBERS } from '../../../../../shared/extended.ts'
 import { allocate, amount, moneyView, toMoney } from '../../../../../shared/money.ts'
 import { inOneGo, type PausingWork } from '../../../../../shared/pausing-work.ts'
 import { mapLines } from '../../lines/map-lines.ts'
@@ -19,7 +20,7 @@ const isMoney = ({ quantity, currency }: MoneyView): boolean =>
 function ratesOf({ tax_amount: tax }: TaxShareView, rates: TaxCategoryView['rates']): TaxCategoryView['rates'] {
   const weights = rates.map(({ percentage }) => decimal(percentage))
   const whole = sum(weights)
-  if (rates.length < 2 || whole.eq(ZERO)) return rates.map(rate => ({ ...rate, tax_amount: tax }))
+  if (rates.length < 2 || whole.eq(ZERO)) return rates.map(rate => extended(rate, { tax_amount: tax }))
   const of = (quantity: Decimal): MoneyView => ({ quantity: plain(quantity), currency: tax.currency })
   if (!isMoney(tax))
     return rates.map((rate, place) => ({
@@ -45,6 +46,7 @@ function shownShare(share: TaxShareView, { taxes, rates: known }: Summaries): Ta
     ...{ base: decimal(base.quantity), tax: decimal(tax.quantity), currency: base.currency },
   }
   return {
+    ...NO_MEMBERS,
     ...share,
     ...(isWhole ? local_amounts && { local_amounts } : rate && local && { local_amounts: localAmounts(rate, local) }),
     notes,

@@ -5,6 +5,7 @@ import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../../sha
 import { at, type Instant, interval } from '../../../../../shared/time.ts'
 import { addressOf } from '../../document/parties.ts'
 import type { InvoiceView, TaxCategoryView } from '../../schema.ts'
+import { isCreditNote } from '../../settlement/settlement.ts'
 import { type Formats, formatsOf } from '../words/formats.ts'
 import type { Words } from '../words/table.ts'
 import { isSentence, localeOf, sentenceIn, wordsOf } from '../words/words.ts'
@@ -65,13 +66,11 @@ export function describeInvoice(invoice: InvoiceView, presentation: Presentation
   }
 }
 
-const isCredit = ({ type }: InvoiceView): boolean => type === 'CREDIT' || type === 'ONE_OFF_CREDIT'
-
 /** An invoice that the buyer issues has to say so (Article 226 (10a) of Council Directive 2006/112/EC), and so do its credit notes. */
 function headingOf(invoice: InvoiceView, words: Words): string {
-  const kind = isCredit(invoice) ? words.creditNote : words.invoice
+  const kind = isCreditNote(invoice) ? words.creditNote : words.invoice
   if (invoice.billing_type !== 'SELF_BILLING') return kind
-  return isCredit(invoice) ? `${kind} (${words.selfBilling})` : words.selfBilling
+  return isCreditNote(invoice) ? `${kind} (${words.selfBilling})` : words.selfBilling
 }
 
 function stampOf({ status, paid }: InvoiceView, words: Words): DocumentModel['stamp'] {
@@ -88,7 +87,7 @@ function factsOf(context: Context): Fact[] {
   const service = servicePeriod(context)
   return [
     ...(date === null ? [] : [{ label: words.invoiceDate, value: dayOf(date, context) }]),
-    ...(due === null || isCredit(invoice) ? [] : [{ label: words.dueDate, value: dayOf(due, context) }]),
+    ...(due === null || isCreditNote(invoice) ? [] : [{ label: words.dueDate, value: dayOf(due, context) }]),
     ...(service === null ? [] : [{ label: words.servicePeriod, value: service }]),
     ...(order ? [{ label: words.purchaseOrder, value: printable(order) }] : []),
   ]
@@ -111,7 +110,7 @@ function daysText(start: Instant | undefined, end: Instant | undefined, { format
 }
 
 function dueOf({ invoice, words, formats }: Context): Fact | null {
-  if (isCredit(invoice)) {
+  if (isCreditNote(invoice)) {
     return { label: words.amountCredited, value: formats.money(invoice.invoice_amount_including_tax) }
   }
   return { label: words.amountDue, value: formats.money(invoice.open_invoice_amount) }
@@ -142,7 +141,9 @@ function sectionsOf(context: Context): Section[] {
 function totalsOf({ invoice, words, formats }: Context): DocumentModel['totals'] {
   const { base_amount: base, total_amount: total } = invoice.tax_summary
   const paid = invoice.paid_invoice_amount
-  const due = isCredit(invoice) ? [] : [{ label: words.amountDue, value: formats.money(invoice.open_invoice_amount) }]
+  const due = isCreditNote(invoice)
+    ? []
+    : [{ label: words.amountDue, value: formats.money(invoice.open_invoice_amount) }]
   return [
     { label: words.totalExcludingTax, value: formats.money(base), strong: false },
     ...invoice.tax_categories.map(tax => ({
@@ -217,7 +218,7 @@ function taxRow(tax: TaxCategoryView, { words, formats }: Wording): TaxRow {
 /** No payment instructions for what is not owed: drafts, void and paid invoices and credit notes show no account. */
 function paymentOf({ invoice, presentation, words }: Context): DocumentModel['payment'] {
   const open = invoice.open_invoice_amount
-  const owed = invoice.status === 'FINAL' && !isCredit(invoice) && decimal(open.quantity).gt(ZERO)
+  const owed = invoice.status === 'FINAL' && !isCreditNote(invoice) && decimal(open.quantity).gt(ZERO)
   const reference = invoice.invoice_number
   if (!owed || reference === null) return { title: words.payment, accounts: [], links: [] }
   const payment = { ...open, reference }

@@ -1,5 +1,5 @@
 // What the slow model keeps: the periods of prices, what invoices charge of them, and what was charged before.
-import { dayOf } from '../calendar.ts'
+import { dayOf, daysBetween } from '../calendar.ts'
 import type { Closing, Cut, Span } from '../closings.ts'
 import type { Phase, Price, Story } from '../story.ts'
 import type { Ratio } from './ratio.ts'
@@ -92,9 +92,7 @@ export class Lines {
 export function chargedDays({ zone }: Story, { known }: Closing, { start, end }: Span): number[] {
   const paused = (day: number): boolean =>
     known.pauses.some(pause => dayOf(pause.start, zone) <= day && day < dayOf(pause.end, zone))
-  const days: number[] = []
-  for (let day = dayOf(start, zone); day < dayOf(end, zone); day += 1) if (!paused(day)) days.push(day)
-  return days
+  return daysBetween(dayOf(start, zone), dayOf(end, zone), zone).filter(day => !paused(day))
 }
 
 export const sumOf = (parts: readonly Pick<Part, 'cents'>[]): number => parts.reduce((sum, { cents }) => sum + cents, 0)

@@ -1,5 +1,5 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
-import { dayOf, startOfDay } from '../calendar.ts'
+import { dayOf, daysBetween, startOfDay } from '../calendar.ts'
 import { FAR, NOWHEN, spansOf } from '../closings.ts'
 import { laterBy } from '../own-rules.ts'
 import { type Coupon, itemOf, type Phase, type Price } from '../story.ts'
@@ -171,6 +171,6 @@ function minimumOfInvoice({ id, deal, start, end, trial }: Phase, parts: readonl
   if (!period) return
   const until = Math.min(cutoff, end ?? cutoff, known.cancel?.at ?? cutoff)
   const days = chargedDays(story, closing, { start: Math.max(from, start), end: until })
-  const owed = rounded(ratio(deal.minimum * days.length, period.until - period.from))
+  const owed = rounded(ratio(deal.minimum * days.length, daysBetween(period.from, period.until, story.zone).length))
   lines.add('COMMITMENT', `commitment.totals.0 ${id}`, NOWHEN, Math.max(0, owed - sumOf(parts)))
 }

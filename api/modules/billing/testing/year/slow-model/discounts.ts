@@ -1,5 +1,5 @@
 // What the discounts of schedules make of the charges of an invoice, for the slow model (semantics 5.4).
-import { dayOf } from '../calendar.ts'
+import { dayOf, daysBetween } from '../calendar.ts'
 import { NOWHEN, type Span } from '../closings.ts'
 import type { Discount, Phase } from '../story.ts'
 import { discountsOf, pricesOf } from '../story-discounts.ts'
@@ -168,8 +168,10 @@ function heldIn({ from, until }: Discount, phase: Phase, { start, end }: Span, {
   const begins = from === null ? start : Math.max(start, phase.start + from)
   const ends = until === null ? end : Math.min(end, phase.start + until)
   if (begins === start && ends === end) return ratio(1, 1)
-  const days = dayOf(end, zone) - dayOf(start, zone)
-  return ends <= begins || days === 0 ? NONE : ratio(dayOf(ends, zone) - dayOf(begins, zone), days)
+  const daysOf = (from: number, until: number): number =>
+    daysBetween(dayOf(from, zone), dayOf(until, zone), zone).length
+  const days = daysOf(start, end)
+  return ends <= begins || days === 0 ? NONE : ratio(daysOf(begins, ends), days)
 }
 
 /** Takes these parts off lines, rounded as a whole; gives how much that is. */

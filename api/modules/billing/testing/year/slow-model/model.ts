@@ -1,6 +1,6 @@
 // What a story must be billed, written from the rules (semantics 3.2, 4 and 5) and slowly: day by day, in whole numbers,
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
-import { dayOf, startOfDay } from '../calendar.ts'
+import { dayOf, daysBetween, startOfDay } from '../calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from '../closings.ts'
 import { countOf, type Phase, type Price, type Story } from '../story.ts'
 import {
@@ -106,9 +106,10 @@ class Invoice {
     for (const span of spansOf(this.story, known, price.billing ?? this.story.billing, { start, end }, ahead + 1)) {
       if (span.start >= Math.max(ahead, cutoff)) break
       const charged = this.days(span).length
-      const wholeDays = dayOf(span.end, this.story.zone) - dayOf(span.start, this.story.zone)
+      const { zone } = this.story
+      const wholeDays = daysBetween(dayOf(span.start, zone), dayOf(span.end, zone), zone).length
       if (charged === 0 && wholeDays > 0) continue
-      const period = { ...span, fullDays: span.until - span.from, charged }
+      const period = { ...span, fullDays: daysBetween(span.from, span.until, zone).length, charged }
       if (price.inAdvance)
         for (const each of this.notPaid(phase, price, period)) this.chargeAhead(phase, price, each, scan)
       else if (from !== null && from < span.end && span.end <= cutoff) this.chargeAfter(phase, price, period)

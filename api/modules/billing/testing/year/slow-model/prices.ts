@@ -1,5 +1,5 @@
 // What usage, seats and fees cost, for the slow model.
-import { type Length, periodAt } from '../calendar.ts'
+import { daysBetween, type Length, periodAt } from '../calendar.ts'
 import type { Price } from '../story.ts'
 import type { Period } from './books.ts'
 import { cents, plus, type Ratio, ratio, rounded, times } from './ratio.ts'
@@ -27,11 +27,12 @@ function pricingPeriods(pricing: Length, billing: Length, { from, until, grid }:
   const months = ({ type, value }: Length): number => (type === 'MONTH' ? value : type === 'YEAR' ? 12 * value : 0)
   const days = ({ type, value }: Length): number => (type === 'DAY' ? value : type === 'WEEK' ? 7 * value : 0)
   if (months(pricing) > 0 && months(billing) > 0) return ratio(months(billing), months(pricing))
-  if (days(pricing) > 0) return ratio(days(billing) || until - from, days(pricing))
+  const own = daysBetween(from, until, grid.zone)
+  if (days(pricing) > 0) return ratio(days(billing) || own.length, days(pricing))
   let sum = ratio(0, 1)
-  for (let day = from; day < until; day += 1) {
+  for (const day of own) {
     const [first, next] = periodAt(grid, pricing, day)
-    sum = plus(sum, ratio(1, next - first))
+    sum = plus(sum, ratio(1, daysBetween(first, next, grid.zone).length))
   }
   return sum
 }

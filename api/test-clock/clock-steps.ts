@@ -1,0 +1,26 @@
+// What modules do for the customers of a test clock while it moves on, besides the billing of subscriptions.
+import type { TaxEngine } from '../../shared/billing/tax/tax-engine.ts'
+import type { Database } from '../../shared/database/database.ts'
+import type { Failpoints } from '../../shared/failpoint.ts'
+import type { Tenant } from '../../shared/tenant.ts'
+import type { Place } from '../resource/rules.ts'
+
+export type ClockStepDeps = {
+  readonly database: Database
+  /** Null where the installation has none. */
+  readonly taxEngine: TaxEngine | null
+  readonly failpoint?: Failpoints | undefined
+}
+
+/** In LIVE a job does the same, for the customers without a test clock. */
+export type ClockStep = {
+  /**
+   * Whether it comes before or after the subscriptions that are due at a moment of the way; null: only where the clock comes to stand,
+   * where every step is taken.
+   */
+  readonly besideBilling: 'BEFORE' | 'AFTER' | null
+  /** Does what is due for the customers of the clock, in its time. */
+  run(deps: ClockStepDeps, tenant: Tenant, clockId: string): Promise<unknown>
+}
+
+export const CLOCK_STEPS: Place<ClockStep> = { name: 'steps of test clocks' }
