@@ -2,6 +2,7 @@
 // once. Pure.
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import { decimal } from '../../../../shared/decimal.ts'
+import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at } from '../../../../shared/time.ts'
 import type { BillingInputs, ConfigInput, ItemInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
 import type { SoldPricing } from './sold-pricings.ts'
@@ -36,11 +37,13 @@ export function chargedOnceBefore(
   return new Set(
     toItsEnd.flatMap(({ pricing }) =>
       pricing.items
-        .filter(({ configs }) => configs.some(config => config.on_demand !== true && config.pricing_type !== 'NONE'))
+        .filter(({ configs }) => configs.some(config => config.on_demand !== true && chargesSomething(config)))
         .flatMap(item => item.product_item_ids),
     ),
   )
 }
+
+const chargesSomething = ({ pricing_type }: ConfigInput): boolean => findPriceModel(pricing_type)?.basis !== 'nothing'
 
 type Price = {
   readonly schedule: ScheduleInput
