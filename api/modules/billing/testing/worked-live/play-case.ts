@@ -180,6 +180,11 @@ class Played {
         this.schedules.push(id)
         return
       }
+      case 'move': {
+        const organization = { registered_address: { country: first, city: 'Lyon' } }
+        await succeed(this.tenant, 'PATCH', `/v1/customers/${this.customer['id']}`, { organization })
+        return
+      }
       case 'begin': {
         const url = `/v1/${SCHEDULES}/${last}?set_previous_end_at=true`
         await succeed(this.tenant, 'PATCH', url, { start_at: timeOf(first) })
