@@ -1,5 +1,4 @@
 // Every object of the description is one named component that others refer to: a generated client gets one class for each.
-
 import { withoutCondition } from '../http/body/conditions.ts'
 import { DESCRIBED_AS } from '../resource/shapes.ts'
 import {

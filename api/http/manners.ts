@@ -1,5 +1,4 @@
 // What every answer has in common, whatever it is about: headers that keep it private and harmless, a tag, and compression.
-
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import compress from '@fastify/compress'

@@ -1,4 +1,4 @@
-// Which row of a table has what another one must not have too: a refusal by a unique index says neither, and ends the transaction.
+// Finds the row that already has a unique value. The error of a unique index does not name that row, and it ends the transaction.
 import { getTableName, is, SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { fieldOfConstraint } from '../../shared/database/driver-errors.ts'
@@ -29,18 +29,18 @@ async function uniqueIndexesOf({ tx }: ReadUow, table: ListTable): Promise<reado
   return rows
 }
 
-/** Whether a unique index of the table lets one row have what others cannot. */
+/** Whether the table has a unique index for each tenant, besides its primary key. */
 export const hasUnique = async (uow: ReadUow, table: ListTable): Promise<boolean> =>
   (await uniqueIndexesOf(uow, table)).length > 0
 
-/** Whether a unique index says something about one of these columns. */
+/** Whether one of these columns is in a unique index, or decides where one applies. */
 export async function isAnyUnique(uow: ReadUow, table: ListTable, columns: readonly string[]): Promise<boolean> {
   const said = (await uniqueIndexesOf(uow, table)).flatMap(({ keys, predicate }) => [...keys, predicate ?? ''])
   const words = new Set(said.flatMap(text => text.match(/\w+/g) ?? []))
   return columns.some(column => words.has(column))
 }
 
-/** Throws RESOURCE_ALREADY_EXISTS with the id of another row that has what a unique index lets one row have; else nothing happens. */
+/** Throws RESOURCE_ALREADY_EXISTS, with the id of the other row, where another row has one of the unique values of `row`. */
 export async function refuseSecond(
   uow: ReadUow,
   { table, objectType }: { readonly table: ListTable; readonly objectType?: string },

@@ -1,6 +1,5 @@
 // A resource is one value: its table, its fields, and what its rules add. Routes, shapes, OpenAPI, events and the tenant
 // tests all follow from it (api/resource/README.md is the recipe).
-
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { ReadUow, Uow } from '../../shared/database/database.ts'

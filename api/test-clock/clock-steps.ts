@@ -15,8 +15,8 @@ export type ClockStepDeps = {
 /** In LIVE a job does the same, for the customers without a test clock. */
 export type ClockStep = {
   /**
-   * Whether it comes before or after the subscriptions that are due at a moment of the way; null: only where the clock comes to stand,
-   * where every step is taken.
+   * Whether it runs before or after billing, at each time at which a subscription is due; null: only at the time to which the clock
+   * advances. There, every step runs.
    */
   readonly besideBilling: 'BEFORE' | 'AFTER' | null
   /** Does what is due for the customers of the clock, in its time. */

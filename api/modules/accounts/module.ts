@@ -1,5 +1,4 @@
 // Who may do what: API keys, users, roles, teams, and the audit trail of what they did.
-
 import { ACCOUNT_EVENTS } from '../../../shared/access/account-events.ts'
 import { onSeeded, type RouteFixtures, type Seeded, seededId, seededView } from '../../resource/routes/route-fixture.ts'
 import { defineModule, type ModuleRouteDeps } from '../define-module.ts'

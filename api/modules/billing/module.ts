@@ -1,6 +1,5 @@
 // Billing: prices the usage of subscriptions, bills it on time, computes it again when its inputs change, simulates
 // other prices, and moves subscriptions to another version of a plan.
-
 import { onSeeded, seededId, seededView } from '../../resource/routes/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
 import { GATE } from '../catalog/as-code/revenue-gate.ts'

@@ -1,6 +1,5 @@
 // The content of an invoice as it is stored. Its periods are nearly all of its size, and no statement looks into them. Where they are
 // long they are one packed text: PostgreSQL would take ten times as long to parse and compress them.
-
 import { isDeepStrictEqual } from 'node:util'
 import { customType } from 'drizzle-orm/pg-core'
 import { NO_MEMBERS } from '../../../shared/extended.ts'

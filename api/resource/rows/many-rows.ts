@@ -1,5 +1,4 @@
 // Many rows of one table in one statement, given as one JSON text: neither this process nor the server handles each value by itself.
-
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Uow } from '../../../shared/database/database.ts'

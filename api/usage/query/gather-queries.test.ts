@@ -77,7 +77,7 @@ test('several questions of one caller are answered together, each in its place',
   expect(sent).toEqual([['a', 'b', 'c', 'd']])
 })
 
-test('one answer that is refused refuses those asked for with it, in the words of the caller, and no others', async () => {
+test('when one query fails, its caller gets its own error, and other callers get their answers', async () => {
   const { meters, ask } = answering()
   const refused = (error: unknown) => new Error(`refused: ${error instanceof Error ? error.message : ''}`)
   const both = ask(['a', 'many'].map(query), () => 'made', refused)

@@ -1,6 +1,5 @@
 // From terms and usage to an invoice, step by step: charges, their amounts, draft lines, and the document (semantics
 // 5.3, 5.4). Pure: the same inputs give the same invoice, byte for byte.
-
 import { plain } from '../../../../shared/decimal.ts'
 import { extended } from '../../../../shared/extended.ts'
 import { inOneGo, mapPausing, type PausingWork } from '../../../../shared/pausing-work.ts'

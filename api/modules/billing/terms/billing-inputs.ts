@@ -1,6 +1,5 @@
 // Everything an invoice is computed from, except usage: plain values in wire shape, so that they can be hashed and
 // compared. Only what the invoice depends on is here; any other field cannot change an invoice.
-
 import { hash } from 'node:crypto'
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'

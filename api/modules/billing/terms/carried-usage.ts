@@ -1,4 +1,4 @@
-// The schedules that continue others: over them a calculation with `persist` counts on (semantics 1.1), and what is sold once is charged
+// Schedules that continue others. Across them a calculation with `persist` keeps its usage (semantics 1.1), and a one-off item is charged
 // once. Pure.
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'
 import { decimal } from '../../../../shared/decimal.ts'
@@ -22,8 +22,8 @@ export function countedSchedules<S extends Carrying>(all: readonly S[], schedule
 }
 
 /**
- * The product items that the schedule before this one, which it continues, sold to its end: what is charged once for them has been charged.
- * A TRIAL, which charges nothing, is not among the schedules.
+ * The product items whose one-off price is already charged: those that the schedule which this one continues sold until its end. `charging`
+ * has no TRIAL, which charges nothing.
  */
 export function chargedOnceBefore(
   charging: readonly ScheduleInput[],

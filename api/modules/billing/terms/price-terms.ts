@@ -1,6 +1,5 @@
 // The terms of a subscription, resolved once: every price in force with everything that belongs to it, and how its time
 // is cut. Later steps read terms and look nothing up again.
-
 import type { SeatChange } from '../../../../shared/billing/charging/seats.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
 import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.ts'

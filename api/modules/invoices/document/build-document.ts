@@ -1,6 +1,5 @@
 // From draft lines to a document: rounds and taxes them (shared/billing/amount-pipeline.ts), then lays them out in
 // periods, groups and lines. Pure: the same draft gives the same document, byte for byte.
-
 import {
   computingAmounts,
   type InvoiceAmounts,

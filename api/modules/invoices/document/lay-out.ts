@@ -1,6 +1,5 @@
 // Lays out the lines of an invoice: periods (the time they pay for), groups (one per pricing and product category) and
 // lines, each with its sums and its part of the taxes.
-
 import { hash } from 'node:crypto'
 import type { InvoiceAmounts, PricedLine, RoundingMode } from '../../../../shared/billing/amount-pipeline.ts'
 import { type Decimal, plain, sum, ZERO } from '../../../../shared/decimal.ts'

@@ -1,6 +1,5 @@
 // The lines of wallets that pay an invoice before tax, and how the paid lines show it (contract: wallet_balances).
 // Pure.
-
 import { timesFraction } from '../../../../shared/billing/fraction.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { applyClauses } from '../../../../shared/billing/steps/apply-clauses.ts'

@@ -1,6 +1,5 @@
 // What a line shows besides what is stored: of a band the included volume that went before it, and of a meter value its part of the
 // whole. Both follow from other members of the line, so that what FINAL invoices store, and are verified by, does not grow.
-
 import {
   type Decimal,
   decimal,

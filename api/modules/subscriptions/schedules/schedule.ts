@@ -49,7 +49,7 @@ export const scheduleResource = defineResource<Schedule>({
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
     pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
     approval_status: readOnly(OneOf('PENDING_REVIEW', 'APPROVED', 'DECLINED')),
-    // The start of an ACTIVE one may move while it lies ahead: a trial before it is extended, or a change of plan waits longer.
+    // The start of an ACTIVE schedule may move until it has begun. That extends the trial before it, or postpones a change of plan.
     start_at: field(Timestamp, { create: 'required' }),
     // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
     end_at: field(Timestamp),

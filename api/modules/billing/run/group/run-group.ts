@@ -1,7 +1,6 @@
 // Bills many subscriptions of a tenant at once: their inputs are read in a few statements, their usage in one, and the
 // results are saved in a few transactions. Usage is read between two transactions, never inside one. So the inputs are
 // compared with the current ones when the results are saved, and a subscription that changed meanwhile is run again.
-
 import { readTenant } from '../../../../../shared/database/database.ts'
 import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { AppError } from '../../../../../shared/errors.ts'

@@ -1,5 +1,4 @@
 // Saves what a run computed of a part of a group: what changed since it was read is left out, and run again.
-
 import { inTenant, SERVICE, type Uow } from '../../../../../shared/database/database.ts'
 import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { AppError } from '../../../../../shared/errors.ts'

@@ -1,5 +1,4 @@
 // The subscriptions and schedules that invoices are computed from: the columns an invoice depends on, and nothing else.
-
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { anyOf } from '../../../../../shared/database/statements/any-of.ts'

@@ -1,5 +1,4 @@
 // Decides the tax of an invoice from its parties, also when an address is incomplete.
-
 import { type Fraction, fraction, WHOLE } from '../../../../../shared/billing/fraction.ts'
 import type { LocalDate } from '../../../../../shared/billing/local-days.ts'
 import { decideTax, type TaxDecided, type TaxInputs, type TaxSeller } from '../../../../../shared/billing/tax/tax.ts'

@@ -1,5 +1,4 @@
 // From an invoice to its document in the reader's language. Pure: the same invoice gives the same document.
-
 import { lastLocalDay, localDateOf, type Zone, zoneOf } from '../../../../../shared/billing/local-days.ts'
 import { type Decimal, decimal, min, plain, sum, ZERO } from '../../../../../shared/decimal.ts'
 import { at, type Instant, interval } from '../../../../../shared/time.ts'

@@ -1,5 +1,4 @@
 // Invoices to draw, for tests.
-
 import { at } from '../../../../../shared/time.ts'
 import { priceInvoice } from '../../../billing/pricing/price-invoice.ts'
 import { advanceChargesOf } from '../../../billing/refunds/advance-charges.ts'
