@@ -1,8 +1,8 @@
 // What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice. Pure.
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
+import { type StoredSummaries, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
-import { type StoredSummaries, taxCarried } from './charged-tax.ts'
 import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
