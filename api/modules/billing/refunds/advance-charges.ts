@@ -9,8 +9,7 @@ import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 export const advanceChargesOf = (
   invoice: {
     readonly lines: readonly LineValues[]
-    /** With its document; what is only compared has none, and its refunds carry the tax of their own day. */
-    readonly columns?: { readonly content?: { readonly tax_categories: StoredSummaries } }
+    readonly columns: { readonly content: { readonly tax_categories: StoredSummaries } }
   },
   invoiceId = 'inv',
 ): AdvanceCharge[] =>
@@ -33,7 +32,7 @@ export const advanceChargesOf = (
           net: decimal(line.amount_excluding_tax),
           tax: decimal(line.tax_amount),
         },
-        invoice.columns?.content?.tax_categories ?? [],
+        invoice.columns.content.tax_categories,
       ),
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),
