@@ -135,3 +135,33 @@ test('what is charged beside the refund has the tax of its own day, and a credit
   const note = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/credit`, {})
   expect(taxesOf(note)).toEqual(['No tax 0: -150.00 + 0.00', 'VAT 21: 50.00 + 10.50'])
 })
+
+test('a copy of the invoice, and a copy of that copy, keep the tax of the fee', async () => {
+  const billed = await feeOfApril({ tax_exempt_percentage: '40' })
+  await change(billed, { tax_exempt_percentage: null })
+  const last = await cancelled(billed)
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  const copyOf = async (id: string): Promise<Row> => {
+    const made = await succeed(tenant, 'POST', `/v1/invoices/${id}/credit_and_copy`, {
+      update_credit_invoice_to_final: true,
+      update_new_invoice_to_final: true,
+    })
+    return await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
+  }
+  const copy = await copyOf(last['id'])
+  const again = await copyOf(copy['id'])
+  for (const each of [copy, again]) {
+    expect(taxesOf(each)).toEqual(['VAT 21: -30.00 + -6.30', 'VAT 0: -20.00 + 0.00'])
+    expect(each).toMatchObject({ status: 'FINAL', invoice_amount_including_tax: { quantity: '-56.30' } })
+  }
+})
+
+test('a charge that is copied has the tax of the day of the copy', async () => {
+  const billed = await feeOfApril()
+  const fee = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  const made = await succeed(tenant, 'POST', `/v1/invoices/${fee?.['id']}/credit_and_copy`, {})
+  expect(taxesOf(await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`))).toEqual([
+    'No tax 0: 100.00 + 0.00',
+  ])
+})
