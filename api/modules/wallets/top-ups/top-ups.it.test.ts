@@ -334,6 +334,18 @@ test('a customer of a test clock lives in its time: grants expire and wallets ar
   ])
 })
 
+test('a configuration is checked in the time of the customer: the schedule need not run in that of the day', async () => {
+  api.clock.set(Date.parse('2026-02-01T00:00:00Z'))
+  const { wallet, id } = await configured({}, '2026-03-05T00:00:00Z')
+  await topUpWallets({ database: api.database, taxEngine: null }, tenant.tenant)
+  expect(await of.balance(wallet)).toBe('100 / 0 / 100')
+  await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+  expect(await succeed(tenant, 'POST', `${CONFIGS}/${id}/activate`)).toMatchObject({
+    status: 'ACTIVE',
+    updated_at: '2026-03-05T00:00:00Z',
+  })
+})
+
 test('the job asks the tax engine for each top-up; what the engine refuses is kept as a failure, an outage is not', async () => {
   const { one, wallet, id } = await configured()
   await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
