@@ -1,12 +1,16 @@
 // Deliveries with a real database: order, retries, disabling and the penalty box. The test sets the clock.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
+import { getOne } from '../../../resource/store.ts'
+import { viewOf } from '../../../resource/views.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import type { Post } from '../request/post.ts'
 import { type DeliveryRig, openDeliveryRig } from '../testing/delivery-rig.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { emailOf, FAILED, MINUTE_MS, nameOf, OK, recordDeliveries, START } from '../testing/record-deliveries.ts'
+import { webhookResource } from '../webhook.ts'
 import { takeQueues } from './queue/queue-store.ts'
 
 let rig: DeliveryRig
@@ -115,6 +119,12 @@ describe('a failure', () => {
       event_id: book.sent.find(({ name }) => name === 'a')?.eventId,
       payload: book.sent.find(({ name }) => name === 'a')?.body,
     })
+    // A user who may not read events sees that it fails, and not what is in the event.
+    const limited = { ...SERVICE, may: (permission: string) => permission !== 'WEBHOOK_EVENT.VIEW' }
+    const seen = await inTenant(rig.api.database, tenant().tenant, limited, async uow =>
+      viewOf(uow, webhookResource, await getOne(uow, webhookResource, id)),
+    )
+    expect(seen['penalty_box_data']).toEqual({ ...failing['penalty_box_data'], payload: null })
     expect((await read(other['id']))['penalty_box_data']).toBeNull()
     book.answers = () => OK
     book.sent = []
