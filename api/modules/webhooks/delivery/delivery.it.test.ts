@@ -333,6 +333,38 @@ describe('switching off', () => {
     expect(names()).toEqual(['c'])
   })
 
+  test.each([
+    ['switched off', { active: false }, ['a']],
+    ['given another address', { url: 'https://hooks.example.com/other' }, ['a', 'b', 'c']],
+  ])('takes effect within a turn: the rest of it is not sent to a webhook that is %s', async (_name, change, sent) => {
+    const { id, url } = await webhook()
+    for (const name of ['a', 'b', 'c']) await customer(name)
+    await rig.relay()
+    const during: Post = async request => {
+      await tenant().call('PATCH', `/v1/webhooks/${id}`, change)
+      return post(request)
+    }
+    await rig.send({ post: during, reliesMs: 0 })
+    expect(names()).toEqual(sent)
+    expect(book.sent.filter(({ path }) => url.endsWith(path)).map(({ name }) => name)).toEqual(['a'])
+  })
+
+  test('and on again during an attempt sends nothing before that attempt has ended', async () => {
+    const { id } = await webhook()
+    for (const name of ['a', 'b']) await customer(name)
+    await rig.relay()
+    const during: Post = async request => {
+      if (book.sent.length > 0) return post(request)
+      for (const active of [false, true]) await tenant().call('PATCH', `/v1/webhooks/${id}`, { active })
+      await customer('c')
+      await rig.relay()
+      expect(await takeQueues(rig.system, { isSlow: false, limit: 10 })).toEqual([])
+      return post(request)
+    }
+    await rig.send({ post: during, reliesMs: 0 })
+    expect(names()).toEqual(['a', 'c'])
+  })
+
   test('or deleting it while it is being sent to leaves nothing behind', async () => {
     const [off, gone] = [await webhook(), await webhook()]
     await customer('a')

@@ -23,10 +23,9 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
     return
   }
   if (active === previous.active) return
-  // The fence takes the queue away from any worker that is sending now.
-  const anew = active
-    ? sql`position = ${last}, failures = 0, cause = null, is_slow = false, leased_until = '-infinity',`
-    : sql``
+  // The fence takes the queue away from any worker that is sending now. Its lease lasts until that attempt has ended, so that what comes
+  // anew never arrives before it.
+  const anew = active ? sql`position = ${last}, failures = 0, cause = null, is_slow = false,` : sql``
   if (!active) await cancelReplay(uow, id)
   await uow.tx.execute(sql`
     update webhook_queues set ${anew} next_attempt_at = null, waiting_since = null, fence = fence + 1
