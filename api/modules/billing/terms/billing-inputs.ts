@@ -206,6 +206,9 @@ export type CategoryInput = {
   readonly display_order: number | null
 }
 
+/** A time zone of issued invoices, and the cutoff of the last one in it. */
+export type IssuedZone = { readonly timezone: string; readonly cutoff_at: string }
+
 /** `customer` gets the invoices. */
 export type BillingInputs = Parties & {
   /** The customer that uses what is sold, where another gets its invoices; absent for any other. */
@@ -216,6 +219,8 @@ export type BillingInputs = Parties & {
   readonly schedules: readonly ScheduleInput[]
   /** Times, in order, at which a schedule starts and a closed invoice ends. If one is inside a billing period, the rest of the period has its own invoice. */
   readonly resumed_at?: readonly string[]
+  /** The zones that its issued invoices were in before, in the order of time; absent where they were in none but that of the parties. */
+  readonly issued_zones?: readonly IssuedZone[]
   readonly plans: readonly PlanInput[]
   readonly pricings: readonly PricingInput[]
   readonly product_items: readonly ProductItemInput[]
