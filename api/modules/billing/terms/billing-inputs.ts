@@ -16,6 +16,7 @@ import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import { decidingAttribution } from '../../subscriptions/attribution/deciding-attribution.ts'
 import type { AttributionInputs } from '../../subscriptions/attribution/load-attribution.ts'
+import type { IssuedZone } from '../../subscriptions/billing-time/issued-zones.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { ScheduleUnits, SeatsValue } from '../../subscriptions/counts/schema.ts'
@@ -205,9 +206,6 @@ export type CategoryInput = {
   readonly tax_category: TaxCategory | null
   readonly display_order: number | null
 }
-
-/** A time zone of issued invoices, and the cutoff of the last one in it. */
-export type IssuedZone = { readonly timezone: string; readonly cutoff_at: string }
 
 /** `customer` gets the invoices. */
 export type BillingInputs = Parties & {

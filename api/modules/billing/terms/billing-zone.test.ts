@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest'
 import { localDays, type Zone } from '../../../../shared/billing/local-days.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
+import type { IssuedZone } from '../../subscriptions/billing-time/issued-zones.ts'
 import { exampleInputs, exampleInvoices, linesOf, recurring } from '../testing/example-inputs.ts'
-import type { BillingInputs, IssuedZone } from './billing-inputs.ts'
+import type { BillingInputs } from './billing-inputs.ts'
 import { billingZoneOf, type InvoiceWindow, invoiceWindows } from './windows.ts'
 
 const TOKYO = 'Asia/Tokyo'

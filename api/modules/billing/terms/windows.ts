@@ -1,6 +1,6 @@
 // When a subscription is invoiced: the time that each invoice collects, and the time that it bills in advance
 // (semantics 5.3).
-import { movedZone, type Zone, type ZoneBefore } from '../../../../shared/billing/local-days.ts'
+import type { Zone } from '../../../../shared/billing/local-days.ts'
 import {
   type BillingPeriod,
   billingPeriodAt,
@@ -10,9 +10,13 @@ import {
   type Span,
 } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
-import { zoneNamed } from '../../invoices/document/invoice-dates.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { type AlignedSpan, alignedSpanAt, alignedSpans } from '../../subscriptions/billing-time/billing-calendar.ts'
+import {
+  type AlignedSpan,
+  alignedSpanAt,
+  alignedSpans,
+  zoneAfterMoves,
+} from '../../subscriptions/billing-time/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
 /** The inputs that decide when the subscription is billed. */
@@ -67,20 +71,12 @@ const partsOf = ({ subscription, schedules }: PeriodInputs, span: Span) =>
     schedules.flatMap(({ realign, start_at }) => (realign ? [start_at] : [])),
   )
 
-/**
- * The zone in which the days of a subscription are cut: that of its parties. Where they move to another, each billing period keeps its ends
- * up to the end of the one after the last that was invoiced, since that may be charged ahead. So none is invoiced twice, and no time is left
- * out.
- */
+/** The zone in which the days of the subscription are cut, after the moves of its parties. */
 export function billingZoneOf(inputs: PeriodInputs): Zone {
-  if (!inputs.issued_zones) return zoneOfParties(inputs)
-  const before: ZoneBefore[] = []
-  for (const { timezone, cutoff_at } of inputs.issued_zones) {
-    const zone = zoneNamed(timezone)
-    const until = endOfPeriodAt(inputs, at(cutoff_at), movedZone(before, zone))
-    before.push({ zone, until })
-  }
-  return movedZone(before, zoneOfParties(inputs))
+  const zone = zoneOfParties(inputs)
+  return inputs.issued_zones
+    ? zoneAfterMoves(inputs.issued_zones, zone, (time, left) => endOfPeriodAt(inputs, time, left))
+    : zone
 }
 
 /** When the billing period ends that an instant is in; the instant itself where none is. */

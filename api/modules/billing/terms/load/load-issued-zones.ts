@@ -1,21 +1,12 @@
-// The time zones of the issued invoices of a subscription, where the zone of its parties was another then.
+// The time zones of the issued invoices of subscriptions, where the zone of their parties was another then.
 import { sql } from 'drizzle-orm'
-import type { Zone } from '../../../../../shared/billing/local-days.ts'
-import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
 import { storedTimeText } from '../../../../resource/columns.ts'
-import type { IssuedZone } from '../billing-inputs.ts'
-
-/** A subscription, and the zone that its parties have now. */
-type Zoned = readonly [subscriptionId: string, zone: Zone]
+import type { IssuedZone, IssuedZones } from '../../../subscriptions/billing-time/issued-zones.ts'
 
 type Row = { readonly id: string; readonly timezone: string; readonly cutoff_at: string }
 
-/**
- * By subscription, each zone that its issued invoices were in before they were in that of now, in the order of time, with the cutoff of the
- * last of them. A subscription whose invoices were in no other zone is absent.
- */
-export async function loadIssuedZones(uow: ReadUow, all: readonly Zoned[]): Promise<Map<string, IssuedZone[]>> {
+export const loadIssuedZones: IssuedZones = async (uow, all) => {
   const { platformId, environment } = uow.tenant
   const zones = new Map(all)
   const issued = sql`platform_id = ${platformId} and environment = ${environment}
