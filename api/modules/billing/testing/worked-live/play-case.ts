@@ -68,7 +68,7 @@ class Played {
     )['id']
     const clock = { frozen_time: timeOf(start), customer_ids: [this.customer['reference']] }
     this.clock = (await this.post('test-clocks', clock))['id']
-    await this.subscribe(after(of.start, 'on') ?? 'A', timeOf(start))
+    await this.subscribe(after(of.start, 'on') ?? 'A', timeOf(after(of.start, 'since') ?? start))
   }
 
   private async subscribe(plan: string, start_at: string): Promise<void> {
