@@ -79,6 +79,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
     'Who decides the tax: BUILT_IN, the rules and rates of this installation, or EXTERNAL, its tax engine. Default BUILT_IN.',
   apply_local_vat_for_missing_tax_id: 'Whether a company abroad without a tax id is charged VAT. Default false.',
   used_tax_registration: 'The tax registration the invoice was made under.',
+  other_tax_registrations:
+    'Those under which fees were taxed that the invoice refunds, where they are others than the one it was made under.',
   sales_tax_percentage: 'The sales tax for customers in the United States, in percent.',
   tax_exempt_percentage:
     'The part of amounts with the tax category STANDARD that is exempt from tax, in percent, between 0 and 100. All of it is `tax_exempt`.',

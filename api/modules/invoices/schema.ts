@@ -119,6 +119,7 @@ const contentFields = {
   tax_summary: TaxSummary,
   wallet_balances: Optional(Type.Array(WalletBalanceDetails)),
   used_tax_registration: Optional(UsedTaxRegistration),
+  other_tax_registrations: Optional(Type.Array(UsedTaxRegistration)),
   used_exchange_rates: Optional(Type.Array(UsedExchangeRate)),
   notes: Type.Array(Text),
   other_custom_fields: Optional(Type.Array(CopiedField)),

@@ -247,6 +247,8 @@ export type CategoryTax = {
   readonly notes: readonly TaxNote[]
   /** Notes on the untaxed rest of a partial exemption. */
   readonly restNotes: readonly TaxNote[]
+  /** The country under whose registration it was charged; only of a tax that a line carries, where it is known. */
+  readonly registeredIn?: string
 }
 
 export function taxOfCategory(decision: TaxDecided, category: TaxCategory): CategoryTax {

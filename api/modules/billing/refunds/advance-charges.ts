@@ -1,7 +1,7 @@
 // What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice. Pure.
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
-import { type StoredSummaries, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
+import { type StoredTaxes, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
 import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 
@@ -9,7 +9,7 @@ import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 export const advanceChargesOf = (
   invoice: {
     readonly lines: readonly LineValues[]
-    readonly columns: { readonly content: { readonly tax_categories: StoredSummaries } }
+    readonly columns: { readonly content: StoredTaxes }
   },
   invoiceId = 'inv',
 ): AdvanceCharge[] =>
@@ -32,7 +32,7 @@ export const advanceChargesOf = (
           net: decimal(line.amount_excluding_tax),
           tax: decimal(line.tax_amount),
         },
-        invoice.columns.content.tax_categories,
+        invoice.columns.content,
       ),
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),

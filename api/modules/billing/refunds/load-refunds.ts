@@ -4,7 +4,7 @@ import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
-import { type StoredSummaries, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
+import { type StoredTaxes, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 import { type AdvanceCharge, deductedByOf, type Refund, refundsIn, refundTimes } from './refunds.ts'
@@ -76,23 +76,26 @@ export async function loadAdvanceCharges(
       and l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > ${first}::timestamptz
       and l.pricing_plan_schedule_id = any(${sql.param([...new Set(near.map(({ scheduleId }) => scheduleId))])})
     order by l.invoice_id, l.line_order`)
-  const summaries = await loadSummaries(uow, [...new Set(rows.map(row => row.invoice_id))])
+  const taxes = await loadTaxes(uow, [...new Set(rows.map(row => row.invoice_id))])
   return rows
-    .map(row => advanceChargeOf(row, summaries.get(row.invoice_id) ?? []))
+    .map(row => advanceChargeOf(row, taxes.get(row.invoice_id) ?? NO_TAXES))
     .filter(({ excludingTax, includingTax }) => !(excludingTax.eq(ZERO) && includingTax.eq(ZERO)))
 }
 
-/** The tax summaries of invoices: once for each of them, since their content is large. */
-async function loadSummaries(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, StoredSummaries>> {
+const NO_TAXES: StoredTaxes = { tax_categories: [] }
+
+/** The taxes of invoices: once for each of them, since their content is large. */
+async function loadTaxes(uow: ReadUow, ids: readonly string[]): Promise<ReadonlyMap<string, StoredTaxes>> {
   if (ids.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ readonly id: string; readonly summaries: StoredSummaries }>(sql`
-    select id, content -> 'tax_categories' as summaries from invoices
+  const { rows } = await uow.tx.execute<{ readonly id: string; readonly taxes: StoredTaxes }>(sql`
+    select id, jsonb_build_object('tax_categories', content -> 'tax_categories', 'tax_summary', content -> 'tax_summary') as taxes
+    from invoices
     where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param([...ids])})`)
-  return new Map(rows.map(row => [row.id, row.summaries]))
+  return new Map(rows.map(row => [row.id, row.taxes]))
 }
 
-const advanceChargeOf = (row: LineRow, summaries: StoredSummaries): AdvanceCharge => ({
+const advanceChargeOf = (row: LineRow, taxes: StoredTaxes): AdvanceCharge => ({
   invoiceId: row.invoice_id,
   key: row.key,
   scheduleId: row.schedule,
@@ -103,7 +106,7 @@ const advanceChargeOf = (row: LineRow, summaries: StoredSummaries): AdvanceCharg
   service: interval(instantOf(Number(row.start_ms)), instantOf(Number(row.end_ms))),
   paused: (row.paused ?? []).map(([start, end]) => interval(instantOf(start), instantOf(end))),
   taxCategory: row.tax_category,
-  ...taxCarried({ taxCategory: row.tax_category, net: decimal(row.net), tax: decimal(row.tax) }, summaries),
+  ...taxCarried({ taxCategory: row.tax_category, net: decimal(row.net), tax: decimal(row.tax) }, taxes),
   excludingTax: decimal(row.excluding),
   includingTax: decimal(row.including),
   deducted: decimal(row.deducted),

@@ -1,5 +1,5 @@
 // A refund gives back the tax that its fee carried, whatever tax the customer has by then (semantics 5.5).
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decimal, plain, sum } from '../../../../shared/decimal.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -22,6 +22,7 @@ const setTime = (text: string): void => api.clock.set(Date.parse(text))
 const run = (billed: Billed) => runBilling(deps, tenant.tenant, billed.subscriptionId)
 const refundUrl = (billed: Billed) => `/v1/pricing-plan-subscriptions/${billed.subscriptionId}/cancel`
 const HOME = { country: 'NL', city: 'Utrecht', line1: 'Mill 1', postal_code: '3500' }
+const GERMAN = { tax_registrations: [{ registered_address: { country: 'DE' }, tax_id: 'DE136695976' }] }
 const FRANCE = { country: 'FR', city: 'Lyon', line1: 'Rue 1', postal_code: '69001' }
 
 async function invoicesOf(billed: Billed): Promise<Row[]> {
@@ -31,13 +32,17 @@ async function invoicesOf(billed: Billed): Promise<Row[]> {
 }
 
 /** A fee of 100 a month ahead in the Netherlands: that of April is FINAL, with 21 %. */
-async function feeOfApril(customer: Record<string, unknown> = {}): Promise<Billed> {
+async function feeOfApril(
+  customer: Record<string, unknown> = {},
+  prepare?: (billed: Billed) => unknown,
+): Promise<Billed> {
   setTime('2026-04-02T01:00:00Z')
   const billed = await billedSubscription(tenant, { start_at: '2026-04-01T00:00:00Z', fee: '100' })
   await change(billed, customer)
   const subscription = await succeed(tenant, 'GET', `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`)
   const entity = `/v1/billing-entities/${subscription['billing_entity_id']}`
-  await succeed(tenant, 'PATCH', entity, { tax_id: 'NL123456789B01', registered_address: HOME })
+  await succeed(tenant, 'PATCH', entity, { ...GERMAN, tax_id: 'NL123456789B01', registered_address: HOME })
+  await prepare?.(billed)
   await run(billed)
   setTime('2026-04-03T01:00:00Z')
   await run(billed)
@@ -110,9 +115,8 @@ test('a partial exemption comes back by the part that was taxed', async () => {
   expect(taxesOf(await cancelled(billed))).toEqual(['VAT 21: -30.00 + -6.30', 'VAT 0: -20.00 + 0.00'])
 })
 
-test('what is charged beside the refund has the tax of its own day, and a credit note takes back both', async () => {
-  const billed = await feeOfApril()
-  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+/** A copy of the schedule from 16 April on, with a refund of the days left, and the invoice of May FINAL. */
+async function followed(billed: Billed): Promise<void> {
   const [schedule] = (
     await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${billed.subscriptionId}`)
   )['data']
@@ -126,6 +130,12 @@ test('what is charged beside the refund has the tax of its own day, and a credit
   await run(billed)
   setTime('2026-05-02T01:00:00Z')
   await run(billed)
+}
+
+test('what is charged beside the refund has the tax of its own day, and a credit note takes back both', async () => {
+  const billed = await feeOfApril()
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  await followed(billed)
   const last = await refundOf(billed)
   expect(taxesOf(last)).toEqual(['No tax 0: 150.00 + 0.00', 'VAT 21: -50.00 + -10.50'])
   expect(last).toMatchObject({ invoice_amount_including_tax: { quantity: '89.50' } })
@@ -190,4 +200,52 @@ test('an invoice from before refunds carried tax stays as it was issued, and ver
   const made = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/credit_and_copy`, {})
   const copy = await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
   expect(taxesOf(copy)).toEqual(['VAT 21: -50.00 + -10.50'])
+})
+
+describe('a fee that was taxed under a registration abroad', () => {
+  const live = (country: string) => (billed: Billed) =>
+    succeed(tenant, 'PATCH', `/v1/customers/${billed.customerId}`, {
+      ...{ type: 'INDIVIDUAL', organization: null },
+      individual: {
+        name: { first_name: 'Ada' },
+        residential_address: { country, city: 'Town', line1: 'Street 1', postal_code: '1' },
+      },
+    })
+
+  test('is refunded under it, by an invoice that names it alone', async () => {
+    const billed = await feeOfApril({}, live('DE'))
+    await live('FR')(billed)
+    const last = await cancelled(billed)
+    expect(taxesOf(last)).toEqual(['VAT 19: -50.00 + -9.50'])
+    expect(last).toMatchObject({
+      used_tax_registration: { country: 'DE', tax_id: 'DE136695976' },
+      tax_summary: { country_code: 'DE' },
+    })
+    expect(last).not.toHaveProperty('other_tax_registrations')
+    const verified = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/verify`, {})
+    expect(verified).toMatchObject({ identical: true })
+    const xml = await tenant.call('GET', `/v1/invoices/${last['id']}/ubl21`)
+    expect(JSON.stringify(xml.body)).toContain('DE136695976')
+  })
+
+  test('is refunded beside what is charged under another one, which the invoice names too', async () => {
+    const billed = await feeOfApril({}, live('DE'))
+    await live('FR')(billed)
+    await followed(billed)
+    const last = await refundOf(billed)
+    expect(taxesOf(last)).toEqual(['VAT 21: 150.00 + 31.50', 'VAT 19: -50.00 + -9.50'])
+    expect(last).not.toHaveProperty('used_tax_registration')
+    expect(last).toMatchObject({
+      other_tax_registrations: [{ country: 'DE', tax_id: 'DE136695976' }],
+      tax_summary: { country_code: 'NL' },
+    })
+    const { url } = await succeed(tenant, 'GET', `/v1/invoices/${last['id']}/download-url?format=HTML`)
+    const page = await api.app.inject({ method: 'GET', url: url.slice(url.indexOf('/documents?')) })
+    expect(page.body).toContain('DE136695976')
+    const refused = await tenant.call('GET', `/v1/invoices/${last['id']}/ubl21`)
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: 'other_tax_registrations' },
+    })
+  })
 })

@@ -11,17 +11,26 @@ export type StoredTax = {
   /** The part that is taxed, as numerator and denominator. */
   readonly taxable_share: readonly [string, string]
   readonly notes: readonly string[]
+  readonly registered_in?: string
 }
 
-export const storedTax = ({ name, percentage, rates, taxableShare, notes }: CategoryTax): StoredTax => ({
+export const storedTax = ({ name, percentage, rates, taxableShare, notes, registeredIn }: CategoryTax): StoredTax => ({
   name,
   percentage: plain(percentage),
   rates: rates.map(rate => ({ name: rate.name, percentage: plain(rate.percentage) })),
   taxable_share: [plain(taxableShare.numerator), plain(taxableShare.denominator)],
   notes: notes.map(({ text }) => text),
+  ...(registeredIn === undefined ? {} : { registered_in: registeredIn }),
 })
 
-export function carriedTax({ name, percentage, rates, taxable_share, notes }: StoredTax): CategoryTax {
+export function carriedTax({
+  name,
+  percentage,
+  rates,
+  taxable_share,
+  notes,
+  registered_in: country,
+}: StoredTax): CategoryTax {
   const [numerator, denominator] = taxable_share
   return {
     name,
@@ -30,5 +39,6 @@ export function carriedTax({ name, percentage, rates, taxable_share, notes }: St
     taxableShare: fraction(decimal(numerator), decimal(denominator)),
     notes: notes.map(noteOf),
     restNotes: PARTIALLY_EXEMPT,
+    ...(country === undefined ? {} : { registeredIn: country }),
   }
 }

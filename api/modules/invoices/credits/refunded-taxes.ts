@@ -5,7 +5,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { type StoredTax, storedTax } from '../added-lines/carried-tax.ts'
-import { type StoredSummaries, taxCarried } from '../document/tax/charged-tax.ts'
+import { type StoredTaxes, taxCarried } from '../document/tax/charged-tax.ts'
 
 type FeeRow = {
   readonly line_id: string
@@ -14,7 +14,7 @@ type FeeRow = {
   readonly tax_category: TaxCategory | null
   readonly net: string | null
   readonly tax: string | null
-  readonly summaries: StoredSummaries | null
+  readonly taxes: StoredTaxes
 }
 
 /** By the id of the refund; what is no refund is absent. */
@@ -22,7 +22,8 @@ export async function loadRefundedTaxes(uow: Uow, invoiceId: Id<'invo'>): Promis
   const { platformId, environment } = uow.tenant
   const { rows } = await uow.tx.execute<FeeRow>(sql`
     select l.line_id, a.line -> 'carried_tax' as carried, f.tax_category, f.amount_excluding_tax::text as net, f.tax_amount::text as tax,
-      v.content -> 'tax_categories' as summaries
+      
+      jsonb_build_object('tax_categories', coalesce(v.content -> 'tax_categories', '[]'::jsonb), 'tax_summary', v.content -> 'tax_summary') as taxes
     from invoice_lines l
     left join invoice_added_lines a on a.platform_id = l.platform_id and a.environment = l.environment
       and a.invoice_id = l.invoice_id and a.id = l.source ->> 'added_line'
@@ -33,10 +34,10 @@ export async function loadRefundedTaxes(uow: Uow, invoiceId: Id<'invo'>): Promis
     where l.platform_id = ${platformId} and l.environment = ${environment} and l.invoice_id = ${invoiceId}
       and (f.line_id is not null or a.line ? 'carried_tax')`)
   return new Map(
-    rows.flatMap(({ line_id, carried, tax_category, net, tax, summaries }) => {
+    rows.flatMap(({ line_id, carried, tax_category, net, tax, taxes }) => {
       if (carried) return [[line_id, carried] as const]
       if (!tax_category || net === null || tax === null) return []
-      const fee = taxCarried({ taxCategory: tax_category, net: decimal(net), tax: decimal(tax) }, summaries ?? [])
+      const fee = taxCarried({ taxCategory: tax_category, net: decimal(net), tax: decimal(tax) }, taxes)
       return fee.tax ? [[line_id, storedTax(fee.tax)] as const] : []
     }),
   )

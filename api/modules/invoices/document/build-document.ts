@@ -24,6 +24,7 @@ import { payFromBalances } from './pay-from-balances.ts'
 import { type InvoiceTax, invoiceTax } from './tax/invoice-tax.ts'
 import { type LocalRate, localAmounts, localRateOf, localTotals } from './tax/local-amounts.ts'
 import { sidesOf } from './tax/tax-sides.ts'
+import { usedRegistrations } from './tax/used-registrations.ts'
 
 /** The columns of an invoice that follow from its draft; decimals as strings. */
 export type DocumentColumns = {
@@ -64,7 +65,8 @@ export function* documentingAmounts(draft: DraftInvoice): PausingWork<DocumentAm
   const decided = invoiceTax(draft, draft.dates.day)
   const carried = draft.lines.map(line => otherTax(line, decided.decision))
   const rates = [...decided.decision.rates, ...carried.flatMap(tax => tax?.rates ?? [])]
-  const local = localRateOf(draft, { ...decided.decision, rates })
+  const { used } = usedRegistrations(draft, decided.decision)
+  const local = localRateOf(draft, { rates, usedRegistration: used })
   const tax = { ...decided, findings: [...decided.findings, ...local.findings] }
   const { currency, amountType } = draft
   const rounding = roundingOf(draft.parties)
@@ -161,7 +163,7 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
   const { amounts, tax, rounding } = priced
   const { customer, billing_entity, platform } = draft.parties
   const { footnote } = platform.invoice_settings
-  const registration = tax.decision.usedRegistration
+  const { used: registration, others } = usedRegistrations(draft, tax.decision)
   const country = registration ?? sidesOf(draft.parties, draft.billingType ?? 'DEFAULT').seller.country
   const notes = tax.decision.invoiceNotes.map(note => note.text)
   const summaries = taxCategories(amounts, priced.localRate)
@@ -186,6 +188,9 @@ function contentOf(draft: DraftInvoice, priced: DocumentAmounts, layout: Layout)
       ...(country ? { country_code: country } : {}),
     },
     ...(registration === null ? {} : { used_tax_registration: usedRegistration(draft.parties, registration) }),
+    ...(others.length === 0
+      ? {}
+      : { other_tax_registrations: others.map(each => usedRegistration(draft.parties, each)) }),
     ...usedExchangeRates(draft),
     notes: [...notes],
     ...(footnote ? { footnote } : {}),

@@ -6,12 +6,20 @@ import type { TaxCategoryView } from '../../schema.ts'
 
 type ChargedTax = { readonly taxCategory: TaxCategory; readonly net: Decimal; readonly tax: Decimal }
 
-/** The summaries as an invoice stores them: in each category that of its own charges is the first. */
-export type StoredSummaries = readonly Pick<TaxCategoryView, 'category' | 'name' | 'percentage' | 'notes' | 'rates'>[]
+/** The taxes as an invoice stores them: in each category the summary of its own charges is the first. */
+export type StoredTaxes = {
+  readonly tax_categories: readonly Pick<TaxCategoryView, 'category' | 'name' | 'percentage' | 'notes' | 'rates'>[]
+  /** The country is that of the registration. */
+  readonly tax_summary?: { readonly country_code?: string }
+}
 
 /** As a member of the charge; no member where the invoice has no summary for it. */
-export function taxCarried(charged: ChargedTax, summaries: StoredSummaries): { readonly tax?: CategoryTax } {
-  const own = summaries.filter(({ category }) => category === charged.taxCategory)
+export function taxCarried(
+  charged: ChargedTax,
+  { tax_categories, tax_summary }: StoredTaxes,
+): { readonly tax?: CategoryTax } {
+  const country = tax_summary?.country_code
+  const own = tax_categories.filter(({ category }) => category === charged.taxCategory)
   const [first] = own
   if (!first) return {}
   const percentage = decimal(first.percentage)
@@ -24,6 +32,7 @@ export function taxCarried(charged: ChargedTax, summaries: StoredSummaries): { r
       taxableShare: isPartial ? taxedPart(charged, percentage) : WHOLE,
       notes: first.notes.map(noteOf),
       restNotes: PARTIALLY_EXEMPT,
+      ...(country === undefined ? {} : { registeredIn: country }),
     },
   }
 }

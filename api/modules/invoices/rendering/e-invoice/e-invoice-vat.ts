@@ -51,6 +51,11 @@ const REASON_CODES: Readonly<Partial<Record<VatCategory, string>>> = {
  * a category needs is missing (BR-S-2, BR-Z-2, BR-E-2, BR-AE-2, BR-G-2).
  */
 export function vatOfSummaries(invoice: InvoiceView, context: VatContext): Vat[] {
+  if (invoice.other_tax_registrations?.length)
+    throw notExpressible(
+      'other_tax_registrations',
+      'a refund on it is of tax that was charged under another registration, and the standard has one tax id of the seller.',
+    )
   const found = invoice.tax_categories.map(summary => categoryOf(summary, invoice, context))
   // Nothing else may stand beside category O (BR-O-11), so beside another category it is an exemption.
   const onlyO = found.every(category => category === 'O')

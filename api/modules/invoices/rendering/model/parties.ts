@@ -90,10 +90,12 @@ const taxIdLines = (company: Pick<HasTaxIds, 'tax_id' | 'tax_ids'> | null, { wor
   ),
 ]
 
-/** The ids of the registration whose country's tax is charged. */
-function registrationLines({ used_tax_registration: used }: InvoiceView, context: Context): Line[] {
-  if (!used) return []
-  return taxIdLines(used, context).flatMap(line => (line ? `${used.country} ${line}` : []))
+/** The ids of the registrations whose countries' tax is charged; those of the registered address are shown anyway. */
+function registrationLines(invoice: InvoiceView, context: Context): Line[] {
+  const { used_tax_registration: used, other_tax_registrations: others = [] } = invoice
+  return [...(used ? [used] : []), ...others].flatMap(each =>
+    taxIdLines(each, context).flatMap(line => (line ? `${each.country} ${line}` : [])),
+  )
 }
 
 /** Custom fields of the parties that readers of the invoice see. */
