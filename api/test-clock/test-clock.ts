@@ -80,7 +80,7 @@ export async function timesOfCustomers(
  * The time of the customer of a row in SQL: that of its test clock, or else of the unit of work. `row` names a table or
  * alias with `platform_id`, `environment` and `customer_id`.
  */
-export function timeOfCustomerIn({ tenant, now }: ReadUow, row: 's' | 'v'): SQL {
+export function timeOfCustomerIn({ tenant, now }: ReadUow, row: 's' | 'v' | 'pricing_plan_subscriptions'): SQL {
   const own = sql`${formatInstant(now)}::timestamptz`
   if (tenant.environment !== 'TEST' || isTestTime()) return own
   const of = sql.raw(row)

@@ -279,6 +279,23 @@ describe('what all customers of a platform are entitled to', () => {
     expect(refusal(await api.tenants.bLive.call('GET', url())).slice(0, 2)).toEqual([404, 'RESOURCE_NOT_FOUND'])
   })
 
+  test('is of each customer what it has in its own time', async () => {
+    const own = api.tenants.bTest
+    const { id: feature_id } = await succeed(own, 'POST', '/v1/features', {
+      reference: own.seed.unique('f'),
+      type: 'SWITCH',
+    })
+    const draft = await own.seed.make(subscriptionResource)
+    const customer_ids = [draft['customer_id']]
+    await succeed(own, 'POST', '/v1/test-clocks', { frozen_time: '2026-02-10T00:00:00Z', customer_ids })
+    const entitlements = [{ feature_id, switch: true }]
+    await makeSchedule(own, draft['id'], '2026-02-01T00:00:00Z', { end_at: '2026-03-01T00:00:00Z', entitlements })
+    await succeed(own, 'PATCH', `/v1/pricing-plan-subscriptions/${draft['id']}`, { status: 'ACTIVE' })
+    const all = await succeed(own, 'GET', `/v1/platforms/${own.tenant.platformId}/entitlements`)
+    expect(all).toEqual(await succeed(own, 'GET', `/v1/customers/${draft['customer_id']}/entitlements`))
+    expect(all['entitlements']).toMatchObject([{ feature_id, switch: true }])
+  })
+
   test('is refused when one answer cannot list them', async () => {
     const read = readTenant(api.database, a.tenant, uow => entitlementsOfPlatform(uow, 1))
     await expect(read).rejects.toMatchObject({ code: 'INVALID_OPERATION' })

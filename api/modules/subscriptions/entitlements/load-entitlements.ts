@@ -4,6 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import { mergeEntitlements } from '../../catalog/features/merge-entitlements.ts'
 import type { Entitlement, Grant } from '../../catalog/features/schema.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
@@ -20,7 +21,8 @@ export type SubscriptionGrants = {
 }
 
 /**
- * What these subscriptions, those of these customers, or the first ones of the tenant grant at `at`: of the ACTIVE ones, by the ACTIVE schedule that holds
+ * What these subscriptions, those of these customers, or the first ones of the tenant grant at `at`, where the first ones are each taken
+ * in the time of its customer: of the ACTIVE ones, by the ACTIVE schedule that holds
  * then and the pricings of its version. One with no schedule then is absent. Two queries, whatever the number; the
  * subscriptions in the order of their ids, which is that of their making.
  */
@@ -38,7 +40,11 @@ export async function loadEntitlements(
       : 'customerIds' in of
         ? sql`${subscriptions.customer_id} = any(${sql.param(of.customerIds)}::text[])`
         : isNotNull(subscriptions.customer_id)
-  const held = await heldSchedules(uow, { chosen, first: 'first' in of ? of.first : null }, formatInstant(at))
+  const first = 'first' in of ? of.first : null
+  const time = first === null ? formatInstant(at) : timeOfCustomerIn(uow, 'pricing_plan_subscriptions')
+  const held = await heldSchedules(uow, { chosen, first }, time)
+  const customers = first === null ? [] : held.flatMap(({ customerId }) => customerId ?? [])
+  const ownTime = await timesOfCustomers(uow, customers)
   const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
   return held.flatMap(({ subscriptionId, customerId, versionId, entitlements, enabled }) =>
     // A TEMPLATE grants nothing to anybody.
@@ -48,7 +54,10 @@ export async function loadEntitlements(
           {
             subscriptionId,
             customerId,
-            grants: mergeEntitlements(grantedNow(ofVersion.get(versionId) ?? [], enabled, at), entitlements),
+            grants: mergeEntitlements(
+              grantedNow(ofVersion.get(versionId) ?? [], enabled, first === null ? at : ownTime(customerId)),
+              entitlements,
+            ),
           },
         ],
   )
@@ -57,7 +66,7 @@ export async function loadEntitlements(
 async function heldSchedules(
   uow: ReadUow,
   { chosen, first }: { readonly chosen: SQL; readonly first: number | null },
-  at: string,
+  at: string | SQL,
 ) {
   const query = uow.tx
     .select({
@@ -96,7 +105,8 @@ async function heldSchedules(
 }
 
 type Timed = Pick<typeof schedules, 'start_at' | 'end_at'> | Pick<typeof scheduleVersions, 'start_at' | 'end_at'>
-const holdsAt = ({ start_at, end_at }: Timed, at: string) => and(lte(start_at, at), or(isNull(end_at), gt(end_at, at)))
+const holdsAt = ({ start_at, end_at }: Timed, at: string | SQL) =>
+  and(lte(start_at, at), or(isNull(end_at), gt(end_at, at)))
 
 type Granting = { readonly pricingId: string; readonly addon: boolean; readonly entitlements: readonly Entitlement[] }
 
