@@ -74,6 +74,7 @@ export async function updateResource<R extends StoredRow>(
   body: Row,
   actions: FieldActions = {},
 ): Promise<R> {
+  await resource.lockFirst?.(uow, idOrReference)
   const previous = await lockExisting(uow, resource, idOrReference)
   const { columns: patch, fields } = splitFields(resource, withFieldActions(resource, previous, body, actions))
   const merged = await withDefaults(uow, resource, mergePatch(previous, patch), Object.keys(patch))

@@ -175,6 +175,8 @@ type Traits<R extends StoredRow, Given> = {
    * column it changes is saved.
    */
   resolve?(uow: Uow, row: R & Given, previous: R | null): Promise<R> | R
+  /** Holds what is held before a row of it in the one order of locks. Runs before a change of its fields holds the row. */
+  lockFirst?(uow: Uow, idOrReference: string): Promise<void>
   /** Domain rules over the row as it would be saved; throws AppError. `previous` is null on create. */
   check?(uow: Uow, row: R, previous: R | null): Promise<void> | void
   /** What follows in the same transaction once the row is saved. */

@@ -103,7 +103,7 @@ export const schedules = pgTable('pricing_plan_schedules', {
   applied_coupons: wireJson<readonly AppliedCoupon[]>().notNull().default([]),
   /** Whether what it has charged ahead is credited for the days left when it ends. */
   refund_advance_charges: boolean().notNull().default(false),
-  /** Whether calculations with `persist` continue from the schedule before, as in a copy or a migration within the plan. */
+  /** Whether it continues the schedule before: a copy, a migration within the plan, or another billing period of the plan. */
   carries_usage: boolean().notNull().default(false),
   /** Whether billing periods count from its start on; only of an EXACT subscription. */
   realign_invoice_date_to_pricing_plan_schedule_start_at: boolean().notNull().default(false),

@@ -12,6 +12,7 @@ import {
   type DocumentAmounts,
   documentingAmounts,
   documentLines,
+  taxCategories,
 } from '../../invoices/document/build-document.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
 import { type InvoiceDates, invoiceDates } from '../../invoices/document/invoice-dates.ts'
@@ -71,7 +72,10 @@ export function* pricingInvoice(inputs: BillingInputs, request: InvoiceRequest):
 
 /** An invoice as far as it is compared with another one. */
 export type InvoiceFigures = Pick<PricedInvoice, 'lines' | 'counted'> & {
-  readonly columns: Pick<InvoiceColumns, 'amount_excluding_tax' | 'tax_amount' | 'amount_including_tax'>
+  readonly columns: Pick<InvoiceColumns, 'amount_excluding_tax' | 'tax_amount' | 'amount_including_tax'> & {
+    /** Its taxes, which refunds of its charges carry. */
+    readonly content: Pick<InvoiceColumns['content'], 'tax_categories'>
+  }
   /** The prices include tax, and what tax applies is not known: so the amounts without tax are not known either. */
   readonly lacksTax?: true
 }
@@ -86,6 +90,7 @@ export function priceFigures(inputs: BillingInputs, request: InvoiceRequest): In
       amount_excluding_tax: plain(base.quantity),
       tax_amount: plain(tax.quantity),
       amount_including_tax: plain(total.quantity),
+      content: { tax_categories: taxCategories(amounts.amounts, null) },
     },
     lines: documentLines(draft, amounts),
     ...(draft.amountType === 'INCLUDING_TAX' && amounts.tax.open?.as_of === null ? { lacksTax: true } : {}),

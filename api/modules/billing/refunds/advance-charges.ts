@@ -1,16 +1,15 @@
 // What an invoice charged ahead, from its lines, as `load-refunds.ts` reads it from the rows of a FINAL invoice. Pure.
 import { decimal } from '../../../../shared/decimal.ts'
 import { at, instantOf, interval } from '../../../../shared/time.ts'
+import { type StoredSummaries, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { LineValues } from '../../invoices/lines/table.ts'
-import { type StoredSummaries, taxCarried } from './charged-tax.ts'
 import { type AdvanceCharge, deductedByOf } from './refunds.ts'
 
 /** In the order of the lines; without what is charged once. */
 export const advanceChargesOf = (
   invoice: {
     readonly lines: readonly LineValues[]
-    /** With its document; what is only compared has none, and its refunds carry the tax of their own day. */
-    readonly columns?: { readonly content?: { readonly tax_categories: StoredSummaries } }
+    readonly columns: { readonly content: { readonly tax_categories: StoredSummaries } }
   },
   invoiceId = 'inv',
 ): AdvanceCharge[] =>
@@ -33,7 +32,7 @@ export const advanceChargesOf = (
           net: decimal(line.amount_excluding_tax),
           tax: decimal(line.tax_amount),
         },
-        invoice.columns?.content?.tax_categories ?? [],
+        invoice.columns.content.tax_categories,
       ),
       excludingTax: decimal(line.amount_excluding_tax),
       includingTax: decimal(line.amount_including_tax),

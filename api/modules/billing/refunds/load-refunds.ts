@@ -4,9 +4,9 @@ import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
+import { type StoredSummaries, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
-import { type StoredSummaries, taxCarried } from './charged-tax.ts'
 import { type AdvanceCharge, deductedByOf, type Refund, refundsIn, refundTimes } from './refunds.ts'
 
 type LineRow = {

@@ -135,3 +135,59 @@ test('what is charged beside the refund has the tax of its own day, and a credit
   const note = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/credit`, {})
   expect(taxesOf(note)).toEqual(['No tax 0: -150.00 + 0.00', 'VAT 21: 50.00 + 10.50'])
 })
+
+test('a copy of the invoice, and a copy of that copy, keep the tax of the fee', async () => {
+  const billed = await feeOfApril({ tax_exempt_percentage: '40' })
+  await change(billed, { tax_exempt_percentage: null })
+  const last = await cancelled(billed)
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  const copyOf = async (id: string): Promise<Row> => {
+    const made = await succeed(tenant, 'POST', `/v1/invoices/${id}/credit_and_copy`, {
+      update_credit_invoice_to_final: true,
+      update_new_invoice_to_final: true,
+    })
+    return await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
+  }
+  const copy = await copyOf(last['id'])
+  const again = await copyOf(copy['id'])
+  for (const each of [copy, again]) {
+    expect(taxesOf(each)).toEqual(['VAT 21: -30.00 + -6.30', 'VAT 0: -20.00 + 0.00'])
+    expect(each).toMatchObject({ status: 'FINAL', invoice_amount_including_tax: { quantity: '-56.30' } })
+  }
+})
+
+test('a charge that is copied has the tax of the day of the copy', async () => {
+  const billed = await feeOfApril()
+  const fee = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  const made = await succeed(tenant, 'POST', `/v1/invoices/${fee?.['id']}/credit_and_copy`, {})
+  expect(taxesOf(await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`))).toEqual([
+    'No tax 0: 100.00 + 0.00',
+  ])
+})
+
+test('an invoice from before refunds carried tax stays as it was issued, and verifies', async () => {
+  const billed = await feeOfApril()
+  await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
+  const fee = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
+  // Without the taxes of its fee a refund is computed and stored as it was then.
+  // It is FINAL, so the database lets nobody else change it.
+  const store = (content: string) =>
+    api.sql(`begin; set local session_replication_role = replica;
+      update invoices set content = ${content} where id = '${fee?.['id']}'; commit`)
+  await store(`content || jsonb_build_object('tax_categories', '[]'::jsonb, 'kept', content -> 'tax_categories')`)
+  const last = await cancelled(billed)
+  await store(`content - 'kept' || jsonb_build_object('tax_categories', content -> 'kept')`)
+  expect(taxesOf(last)).toEqual(['No tax 0: -50.00 + 0.00'])
+  const [pin] = await api.sql('select request from pinned_inputs where invoice_id = $1', [last['id']])
+  const { refunds } = JSON.parse(String(pin?.['request']))
+  expect(refunds.map(({ charged }: Row) => 'tax' in charged)).toEqual([false])
+  const verified = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/verify`, {})
+  expect(verified).toMatchObject({ identical: true, differences: [], rule_changes: [] })
+  const [line] = linesOf(last)
+  const explained = await succeed(tenant, 'GET', `/v1/invoices/${last['id']}/lines/${line?.['id']}/explanation`)
+  expect(explained).toMatchObject({ is_current: true, taxes: [{ percentage: '0', treatment: 'REVERSE_CHARGE' }] })
+  const made = await succeed(tenant, 'POST', `/v1/invoices/${last['id']}/credit_and_copy`, {})
+  const copy = await succeed(tenant, 'GET', `/v1/invoices/${made['new_invoice_id']}`)
+  expect(taxesOf(copy)).toEqual(['VAT 21: -50.00 + -10.50'])
+})

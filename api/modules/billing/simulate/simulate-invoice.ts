@@ -80,7 +80,8 @@ export function planSimulated(
   const late = pinnedLate(units, { inputs: invoice.inputs, terms: before, names, key })
   const kept = request.refunds.filter(({ charged }) => !isReplaced(charged.scheduleId, charged.invoiceId))
   const ahead = soFar.ahead.filter(({ scheduleId }) => switched.has(scheduleId))
-  const again = refundsIn(request.window, refundTimes(inputs), ahead)
+  const made = refundsIn(request.window, refundTimes(inputs), ahead)
+  const again = request.refunds.some(({ charged }) => !charged.tax) ? made.map(ofOwnDay) : made
   const isOfCandidate = ({ schedule }: PriceTerm): boolean => switched.has(schedule.id)
   const deducted = [
     ...(request.deducted ?? []).filter(({ clause, invoiceId }) => !isReplaced(scheduleOfClause(clause), invoiceId)),
@@ -98,6 +99,9 @@ export function planSimulated(
     closed: billsLateUsage ? wholeUnits(soFar.closed, switched) : [],
   }
 }
+
+/** An invoice that is older than the rule that a refund carries the tax of its fee has the tax of its own day for it. */
+const ofOwnDay = ({ charged: { tax: _tax, ...charged }, from }: Refund): Refund => ({ charged, from })
 
 /**
  * What these schedules were charged over pricing periods that the simulation bills from their beginning on. The rest of
@@ -195,7 +199,7 @@ export function afterSimulated(
     names_hash: namesHash,
     charges: priced.counted,
   }
-  const ahead = advanceChargesOf({ lines: priced.lines }, invoiceId)
+  const ahead = advanceChargesOf(priced, invoiceId)
   const deducted = [...soFar.deducted, ...deductedIn(invoiceId, priced.lines)]
   return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead], deducted }
 }

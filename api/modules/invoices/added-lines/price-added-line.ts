@@ -10,6 +10,7 @@ import { isLumpSum, type PriceConfig, rate } from '../../../../shared/rating/rat
 import { at, interval } from '../../../../shared/time.ts'
 import { type DraftLine, NO_GROUP, NO_SCOPE } from '../document/draft-invoice.ts'
 import type { BandView, LineView } from '../schema.ts'
+import { carriedTax } from './carried-tax.ts'
 import type { AddedLineBody, StoredLine } from './schema.ts'
 
 type Named = { readonly id: string; readonly name: string }
@@ -90,6 +91,7 @@ export function draftAddedLine({ id, line, sold }: AddedLine, to: AddedTo): Draf
     },
     quantity,
     taxCategory: line.tax_category ?? sold?.taxCategory ?? to.defaultTaxCategory,
+    ...(line.carried_tax ? { tax: carriedTax(line.carried_tax) } : {}),
     service: interval(at(line.start_at), at(line.end_at)),
     group: {
       ...NO_GROUP,

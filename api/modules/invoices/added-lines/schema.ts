@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from '../../../resource/shapes.ts'
 import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
+import type { StoredTax } from './carried-tax.ts'
 
 const Given = <T extends Type.TSchema>(schema: T) => Optional(Nullable(schema))
 
@@ -44,4 +45,6 @@ export type StoredLine = Omit<AddedLineBody, 'start_at' | 'end_at'> & {
   readonly end_at: string
   /** For a copied line: the tax category of the original. */
   readonly tax_category?: TaxCategory
+  /** For a copied refund: the tax of the fee that it gives back. */
+  readonly carried_tax?: StoredTax
 }

@@ -5,6 +5,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { type Id, idOf, newId } from '../../../../shared/ids.ts'
 import { at } from '../../../../shared/time.ts'
+import type { StoredTax } from '../added-lines/carried-tax.ts'
 import type { AddedLine } from '../added-lines/price-added-line.ts'
 import type { StoredLine } from '../added-lines/schema.ts'
 import { makeFinal } from '../changes/finalize.ts'
@@ -17,6 +18,7 @@ import type { InvoiceContent } from '../schema.ts'
 import type { InvoiceRow } from '../table.ts'
 import { creditInvoice } from './credit-invoice.ts'
 import { recomputeCreditNote } from './credit-producer.ts'
+import { loadRefundedTaxes } from './refunded-taxes.ts'
 import type { CreditAndCopyBody } from './schema.ts'
 
 type Made = { original_invoice_id: string; credit_invoice_id: string; new_invoice_id: string }
@@ -43,7 +45,7 @@ async function copyOf(uow: Uow, original: InvoiceRow): Promise<InvoiceRow> {
   const { id } = await insertOneOff(uow, {
     loaded: await loadOneOffParties(uow, { customerId, billingEntityId, terms }),
     terms,
-    lines: linesOf(original.content),
+    lines: linesOf(original.content, await loadRefundedTaxes(uow, original.id)),
     type: original.type,
     originalId: original.id,
     notes: original.own_notes,
@@ -71,8 +73,11 @@ function termsOf({ content, ...row }: InvoiceRow): OneOffTerms {
   }
 }
 
-/** Every line as an added line with a fixed amount without tax: taxed again, in its original category. */
-const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
+/**
+ * Every line as an added line with a fixed amount without tax: taxed again, in its original category. A refund keeps the
+ * tax of its fee.
+ */
+const linesOf = ({ periods }: InvoiceContent, refunded: ReadonlyMap<string, StoredTax>): AddedLine[] =>
   periods.flatMap(({ start_at, end_at, groups }) =>
     groups.flatMap(({ lines }) =>
       lines.flatMap(({ amount_excluding_tax: { quantity, currency }, ...line }): AddedLine[] => {
@@ -81,6 +86,7 @@ const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
         if (amount.eq(ZERO) || line.type === 'WALLET') return []
         const [item] = line.product_items
         const [tax] = line.tax_categories
+        const carried = refunded.get(line.id)
         const copied: StoredLine = {
           pricing_type: 'FIXED',
           pricing_name: line.description.slice(0, NAME_LENGTH_MAX),
@@ -90,6 +96,7 @@ const linesOf = ({ periods }: InvoiceContent): AddedLine[] =>
           start_at,
           end_at,
           ...(tax ? { tax_category: tax.category } : {}),
+          ...(carried ? { carried_tax: carried } : {}),
         }
         return [{ id: newId('inad'), line: copied, sold: null }]
       }),

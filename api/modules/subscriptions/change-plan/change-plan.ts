@@ -67,6 +67,8 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     ...statusBefore(all, start_at),
     pricing_currency: current.pricing_currency,
     ...(billing_period === null ? {} : { billing_period }),
+    // Another billing period of the plan continues it: what is sold once is not charged again, and `persist` counts on.
+    carries_usage: version.pricing_plan_id === current.pricing_plan_id,
     override_pricings: await overridesInVersion(uow, current, { version, start: start_at, terms }),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)

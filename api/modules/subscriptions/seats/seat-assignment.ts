@@ -6,7 +6,7 @@ import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { defineResource, field, type Resource } from '../../../resource/define-resource.ts'
 import { IdText, OneOf, Timestamp } from '../../../resource/shapes.ts'
-import { getOne, lockExisting, lockOne } from '../../../resource/store.ts'
+import { findOne, getOne, lockExisting, lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
@@ -67,6 +67,11 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   defaults: async (uow, row) => {
     if (!row.id) await lockInOrder(uow, row)
     return { start_at: formatInstant(uow.now) }
+  },
+  // As a deletion or an activation of the subscription does, which has it when it comes to its seats.
+  lockFirst: async (uow, id) => {
+    const seat = await findOne(uow, seatAssignmentResource, id)
+    if (seat) await lockOne(uow, subscriptionResource, seat.pricing_plan_subscription_id, 'no key update')
   },
   check: async (uow, row, previous) => {
     await lockBilling(uow, row)

@@ -1,14 +1,16 @@
 // Seat assignments through the api: who may occupy a seat, what ends it, and what a live one keeps from changing (contract: Seat
 // assignment, Archive customer).
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
-import { lockOne } from '../../../resource/store.ts'
+import { lockExisting, lockOne } from '../../../resource/store.ts'
 import { refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { productItemResource } from '../../catalog/products/product.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { deleteSubscription } from '../subscription-commands.ts'
 import { makeSubscription, succeed } from '../testing/seed-subscription.ts'
 import { untilItWaits } from '../testing/until-it-waits.ts'
 import { seatAssignmentResource } from './seat-assignment.ts'
@@ -175,5 +177,20 @@ describe('a live assignment', () => {
     const url = `/v1/pricing-plan-subscriptions/${of['pricing_plan_subscription_id']}`
     expect((await tenant.call('DELETE', url)).status).toBe(200)
     expect((await tenant.call('GET', `${SEATS}/${seat['id']}`)).status).toBe(404)
+  })
+
+  test('whose change waits for the subscription holds nothing yet that its deletion needs, and is gone after it', async () => {
+    const { seat, of } = await seated()
+    const { answer } = await inTenant(api.database, tenant.tenant, SERVICE, async uow => {
+      const subscription = await lockExisting(uow, subscriptionResource, of['pricing_plan_subscription_id'])
+      const waiting = await untilItWaits(api, () => patch(seat, '2026-04-01T00:00:00Z'))
+      const { rows } = await uow.tx.execute(
+        sql`select from seat_assignments where id = ${seat['id']} for update skip locked`,
+      )
+      expect(rows).toHaveLength(1)
+      await deleteSubscription(uow, subscription.id)
+      return waiting
+    })
+    expect(await answer).toMatchObject({ status: 404, body: { resource_type: 'SEAT_ASSIGNMENT' } })
   })
 })

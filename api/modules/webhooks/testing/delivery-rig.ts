@@ -1,6 +1,6 @@
 // Deliveries inside a test process with a test clock: relays changes, wakes queues and sends what is due, step by step.
 import { Registry } from 'prom-client'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { asSystem, type Database } from '../../../../shared/database/database.ts'
 import { createFailpoints } from '../../../../shared/failpoint.ts'
 import { outboundPolicy } from '../../../../shared/outbound/judge-url.ts'
@@ -54,9 +54,8 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
     jobDeps: { system, outboxRetentionDays: 30, metrics, logger: silentLogger },
     relay: async () => {
       // An open transaction in the database of another test delays the positions.
-      await expect
-        .poll(() => relayBatch({ database: system, reactions: [], failpoints }).then(waiting), { interval: 5 })
-        .toBe(0)
+      const relayed = () => relayBatch({ database: system, reactions: [], failpoints }).then(waiting)
+      await vi.waitFor(async () => expect(await relayed()).toBe(0), { interval: 5 })
       while (await consumeBatch({ database: system, failpoints }, wakeQueues));
     },
     send: async more => {

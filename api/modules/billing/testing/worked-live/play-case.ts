@@ -129,7 +129,12 @@ class Played {
     switch (what) {
       case 'change': {
         const from = after(words, 'from')
-        const body = { pricing_plan_id: this.plans.plans.get(first)?.id, ...(from ? { start_at: timeOf(from) } : {}) }
+        const [type, value] = after(words, 'every')?.split('-') ?? []
+        const body = {
+          pricing_plan_id: this.plans.plans.get(first)?.id,
+          ...(type ? { billing_period: { type, value: Number(value) } } : {}),
+          ...(from ? { start_at: timeOf(from) } : {}),
+        }
         this.schedules.push((await on('change-plan', body))['id'])
         return
       }

@@ -1,8 +1,8 @@
 // The tax that a charge carried, from the tax summaries of its invoice: its refund carries the same (semantics 5.5). Pure.
-import { fraction, WHOLE } from '../../../../shared/billing/fraction.ts'
-import { type CategoryTax, noteOf, PARTIALLY_EXEMPT, type TaxCategory } from '../../../../shared/billing/tax/tax.ts'
-import { type Decimal, decimal, ZERO } from '../../../../shared/decimal.ts'
-import type { TaxCategoryView } from '../../invoices/schema.ts'
+import { fraction, WHOLE } from '../../../../../shared/billing/fraction.ts'
+import { type CategoryTax, noteOf, PARTIALLY_EXEMPT, type TaxCategory } from '../../../../../shared/billing/tax/tax.ts'
+import { type Decimal, decimal, ZERO } from '../../../../../shared/decimal.ts'
+import type { TaxCategoryView } from '../../schema.ts'
 
 type ChargedTax = { readonly taxCategory: TaxCategory; readonly net: Decimal; readonly tax: Decimal }
 
