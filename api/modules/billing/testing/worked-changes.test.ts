@@ -12,7 +12,11 @@ import { type Action, DAY, type Price, type Story } from './year/story.ts'
 import { linesOfYear } from './year/year-lines.ts'
 
 const YEAR: Length = { type: 'YEAR', value: 1 }
-const BILLING: Readonly<Record<string, Length>> = { yearly: YEAR, quarterly: { type: 'MONTH', value: 3 } }
+const BILLING: Readonly<Record<string, Length>> = {
+  yearly: YEAR,
+  quarterly: { type: 'MONTH', value: 3 },
+  weekly: { type: 'WEEK', value: 1 },
+}
 const PRICES: Readonly<Record<string, Partial<Price>>> = {
   ahead: { inAdvance: true },
   arrears: {},
@@ -37,8 +41,14 @@ const read = (name: string): string => readFileSync(new URL(name, import.meta.ur
 /**
  * The second file has the forms of the test suites of Stripe, Lago and Kill Bill. The third asks which rule holds, where an amount alone
  * would not tell: hours of a day, two changes on one day, days of 23 to 25 hours or without a midnight, trials. Each case names its rule.
+ * The fourth has the very dates of the suites of Lago, Kill Bill, Flexprice and Meteroid. Lago counts the day of a termination; ours does not.
  */
-const CASES = [read('./worked-changes.txt'), read('./changes-of-other-systems.txt'), read('./ruled-changes.txt')]
+const CASES = [
+  read('./worked-changes.txt'),
+  read('./changes-of-other-systems.txt'),
+  read('./ruled-changes.txt'),
+  read('./changes-by-suites.txt'),
+]
   .flatMap(text => text.split('\n\n'))
   .map(block => {
     const [title = '', ...below] = block.split('\n')
@@ -56,7 +66,7 @@ const CASES = [read('./worked-changes.txt'), read('./changes-of-other-systems.tx
   })
 
 test('there are cases, and each has a title of its own', () => {
-  expect(CASES.length).toBeGreaterThan(445)
+  expect(CASES.length).toBeGreaterThan(515)
   expect(new Set(CASES.map(({ title }) => title)).size).toBe(CASES.length)
 })
 

@@ -12,7 +12,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
-import { type Schedule, type Subscription, schedules } from '../table.ts'
+import { type Schedule, type Subscription, schedules, subscriptions } from '../table.ts'
 import { billedCustomerOf } from '../variants.ts'
 import { ISSUED_ZONES, type IssuedZone } from './issued-zones.ts'
 
@@ -80,7 +80,37 @@ export async function zoneOfSubscription(uow: ReadUow, subscription: Subscriptio
   const zone = zoneNamed(name)
   const [issuedZones] = extensionsOf(uow, ISSUED_ZONES)
   const issued = (await issuedZones?.(uow, [[subscription.id, zone]]))?.get(subscription.id)
-  if (!issued) return zone
+  return issued ? await zoneAfter(uow, { subscription, issued, zone }) : zone
+}
+
+/** By subscription, the zone of its parties; of those that moved, after the zones that issued invoices were in. */
+export async function zonesAfterMoves(
+  uow: ReadUow,
+  zones: ReadonlyMap<Subscription['id'], Zone>,
+): Promise<ReadonlyMap<string, Zone>> {
+  const [issuedZones] = extensionsOf(uow, ISSUED_ZONES)
+  const left = (await issuedZones?.(uow, [...zones])) ?? new Map<string, IssuedZone[]>()
+  const after = new Map<string, Zone>(zones)
+  for (const [id, zone] of zones) {
+    const issued = left.get(id)
+    if (!issued) continue
+    const { billing_anchor, billing_period, billing_time } = subscriptions
+    const [terms] = await uow.tx
+      .select({ id: subscriptions.id, billing_anchor, billing_period, billing_time })
+      .from(subscriptions)
+      .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, id)))
+    if (terms) after.set(id, await zoneAfter(uow, { subscription: terms, issued, zone }))
+  }
+  return after
+}
+
+type Moved = {
+  readonly subscription: Cut['subscription'] & Pick<Subscription, 'id'>
+  readonly issued: readonly IssuedZone[]
+  readonly zone: Zone
+}
+
+async function zoneAfter(uow: ReadUow, { subscription, issued, zone }: Moved): Promise<Zone> {
   const active = await activeSchedules(uow, subscription)
   return zoneAfterMoves(
     issued,
@@ -90,7 +120,7 @@ export async function zoneOfSubscription(uow: ReadUow, subscription: Subscriptio
 }
 
 /** In the order of time. */
-const activeSchedules = async (uow: ReadUow, { id }: Subscription): Promise<Schedule[]> =>
+const activeSchedules = async (uow: ReadUow, { id }: Pick<Subscription, 'id'>): Promise<Schedule[]> =>
   await uow.tx
     .select()
     .from(schedules)

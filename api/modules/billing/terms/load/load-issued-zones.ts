@@ -7,9 +7,11 @@ import type { IssuedZone, IssuedZones } from '../../../subscriptions/billing-tim
 type Row = { readonly id: string; readonly timezone: string; readonly cutoff_at: string }
 
 export const loadIssuedZones: IssuedZones = async (uow, all) => {
+  if (all.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
   const zones = new Map(all)
   const issued = sql`platform_id = ${platformId} and environment = ${environment}
+    and pricing_plan_subscription_id = any(${sql.param([...zones.keys()])}::text[])
     and holds_period and cutoff_at is not null and status not in ('OPEN', 'DRAFT')`
   const { rows } = await uow.tx.execute<Row>(sql`
     with moved as (
