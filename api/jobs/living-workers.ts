@@ -1,8 +1,10 @@
 // Jobs of workers that died. The queue keeps the job of a killed worker locked for hours. So each worker holds a lock of its session, which
 // PostgreSQL lets go when the connection ends, and looks for jobs in the hands of workers that hold none: those go back to the queue.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
 import type pg from 'pg'
 import { closableClients } from '../../shared/database/connection/closable-clients.ts'
+import type { SystemTransaction } from '../../shared/database/database.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 
 export type LivingWorkers = {
@@ -91,6 +93,15 @@ export function watchWorkers(databaseUrl: string, logger: Logger, { checkMs = CH
       clearTimeout(timer)
     },
   }
+}
+
+/** How many worker processes there are: each holds the locks of its runners on one connection. At least one, which asks. */
+export async function countLivingWorkers(tx: SystemTransaction): Promise<number> {
+  const { rows } = await tx.execute<{ workers: number }>(sql`
+    select count(distinct pid)::int as workers from pg_locks
+    where locktype = 'advisory' and objsubid = 2 and classid::bigint = ${LOCKS} and granted
+      and database = (select oid from pg_database where datname = current_database())`)
+  return Math.max(1, rows[0]?.workers ?? 0)
 }
 
 /** One connection: the locks that it holds, and the workers that it has seen without one. */

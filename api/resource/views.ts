@@ -116,8 +116,8 @@ function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly s
     const permission = expansion ? `${typeExpanded(expansion)}.VIEW` : null
     return permission !== null && actor.may?.(permission) === false ? permission : null
   }
-  if (expand.includes(EXPAND_ALL)) return known.filter(name => lacking(name) === null)
-  const wanted = expand.map(given => {
+  const named = expand.filter(given => given !== EXPAND_ALL)
+  const wanted = named.map(given => {
     const name = known.find(each => {
       const { by, within } = resource.expand?.[each] ?? {}
       return each === given || (by !== 'id' && by === given) || (within !== undefined && `${within}.${each}` === given)
@@ -131,8 +131,9 @@ function expansionsOf({ actor }: ReadUow, resource: Resource, expand: readonly s
       field: 'expand',
     })
   })
+  const isAll = named.length < expand.length
   // In the order of the resource, so that one expansion never fills what another one shows.
-  return known.filter(name => wanted.includes(name))
+  return known.filter(name => (isAll ? lacking(name) === null : wanted.includes(name)))
 }
 
 /** The refusal of an expansion that shows what the actor may not view. */

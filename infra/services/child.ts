@@ -19,6 +19,8 @@ export type ChildSpec = {
   readonly cwd?: string
   readonly user?: { readonly uid: number; readonly gid: number } | null
   readonly port: number
+  /** A second port, of one that shows its metrics there. */
+  readonly metricsPort?: number
   readonly pidFile: string
   readonly logFile: string
   /** What asks this child to end in order. */
@@ -125,6 +127,7 @@ export function logTail(file: string): string {
 export async function startChild(spec: ChildSpec): Promise<Child> {
   await stopOrphan(spec.pidFile, spec.stopSignal)
   await assertPortFree(spec.port, spec.name)
+  if (spec.metricsPort !== undefined) await assertPortFree(spec.metricsPort, `the metrics of ${spec.name}`)
   const output = openLog(spec.logFile)
   const options: SpawnOptions = {
     stdio: ['ignore', output, output],

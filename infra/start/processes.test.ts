@@ -1,14 +1,15 @@
 // Each process is given the secrets of its own work and no others (security review 4).
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { ANSWER_MS } from '../../api/http/answer-in-time.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
-import { environmentOf, PROCESSES, STOP_TIMEOUT_MS } from './processes.ts'
+import { environmentOf, PROCESSES, STOP_TIMEOUT_MS, spawnProcess } from './processes.ts'
 import { loginsIn } from './services.ts'
-import { readSettings } from './settings.ts'
+import { METRICS_PORTS, readSettings } from './settings.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'millrace-environments-'))
 const OWNER = 'postgres://millrace:of-the-owner@127.0.0.1:1/millrace'
@@ -91,4 +92,23 @@ test('whoever stops a process waits longer than it may take, and longer than one
   expect(stopTimeoutOf('millrace@.service')).toBeGreaterThan(STOP_GRACE_MS)
   // Those in front, the others, and then the services, which are given 30 s at most.
   expect(stopTimeoutOf('millrace.service')).toBeGreaterThan(2 * STOP_TIMEOUT_MS + 30_000)
+})
+
+test.each(['api', 'metrics of api'])('a port in use is named before the process starts: %s', async which => {
+  const taken = createServer()
+  const port = await new Promise<number>(resolve =>
+    taken.listen(0, '127.0.0.1', () => resolve((taken.address() as AddressInfo).port)),
+  )
+  try {
+    const offsets = readSettings({ DATA_DIR: dataDir, PORT_BASE: '20000' })
+    const offset = offsets.port(which === 'api' ? 'api' : METRICS_PORTS.api) - 20_000
+    const settings = readSettings({ DATA_DIR: dataDir, PORT_BASE: String(port - offset) })
+    const spec = PROCESSES.find(({ name }) => name === 'api')
+    if (!spec) throw new Error('there is no api')
+    await expect(spawnProcess(settings, servicesIn(), spec)).rejects.toThrow(
+      new RegExp(`Port ${port}, wanted for (the )?${which}, is in use.*PORT_BASE`),
+    )
+  } finally {
+    taken.close()
+  }
 })

@@ -119,7 +119,7 @@ export function environmentOf(settings: Settings, services: ServiceUrls, spec: P
   }
 }
 
-/** One of our processes, spawned and not waited for. */
+/** One of our processes, spawned and not waited for. Throws when one of its two ports is in use. */
 export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: ProcessSpec): Promise<Child> =>
   startChild({
     name: spec.name,
@@ -127,6 +127,7 @@ export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: Pr
     args: nodeArgs(spec.module),
     env: environmentOf(settings, services, spec),
     port: settings.port(spec.name),
+    metricsPort: settings.port(METRICS_PORTS[spec.name]),
     pidFile: pidFileOf(settings.dataDir, spec.name),
     logFile: join(settings.dataDir, 'logs', `${spec.name}.log`),
     stopSignal: 'SIGTERM',

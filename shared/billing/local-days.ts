@@ -40,8 +40,17 @@ function findZone(text: string): Zone | null {
 }
 
 /** Input is whole milliseconds; the `Zone` is valid by construction. */
-export const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+export const zoned = (at: Instant, zone: Zone): Temporal.ZonedDateTime => {
+  const move = lastMoveAt(at, zone)
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(move ? move.zone : firstOf(zone))
+}
+
+/** A local time as an instant. */
+export function instantIn(time: Temporal.PlainDateTime, zone: Zone): Instant {
+  const move = lastMoveBefore(time.toPlainDate(), zone)
+  const { epochMilliseconds } = time.toZonedDateTime(move ? move.zone : firstOf(zone))
+  return instantOf(move ? Math.max(epochMilliseconds, move.at) : epochMilliseconds)
+}
 
 /** The day to reckon with. */
 export const plainDate = memoized(
@@ -51,28 +60,80 @@ export const plainDate = memoized(
 /** The day as it is passed around. */
 export const dateText = (date: Temporal.PlainDate): LocalDate => date.toString() as LocalDate
 
-/** The first instant of a local day. */
-export const startOfDay = (date: Temporal.PlainDate, zone: Zone): Instant =>
+const midnight = (date: Temporal.PlainDate, zone: Zone): Instant =>
   instantOf(date.toZonedDateTime({ timeZone: zone }).epochMilliseconds)
+
+/** The first instant of a local day. */
+export function startOfDay(date: Temporal.PlainDate, zone: Zone): Instant {
+  const move = lastMoveBefore(date, zone)
+  return move ? instantOf(Math.max(move.at, midnight(date, move.zone))) : midnight(date, firstOf(zone))
+}
 
 /** The local day of `at`: the last day that has started. Clocks set back over midnight never make it an earlier day. */
 export const dayAt = memoized(
   (at: Instant, zone: Zone): Temporal.PlainDate => {
+    const move = lastMoveAt(at, zone)
     const date = zoned(at, zone).toPlainDate()
+    if (move && Temporal.PlainDate.compare(date, move.day) < 0) return move.day
     const next = date.add({ days: 1 })
     return startOfDay(next, zone) <= at ? next : date
   },
   (at, zone) => `${at} ${zone}`,
 )
 
+/** A local day with its first instant. */
+export function dayStart(date: Temporal.PlainDate, zone: Zone): DayStart {
+  const start = startOfDay(date, zone)
+  const move = lastMoveBefore(date, zone)
+  return { date, start, counted: move ? instantOf(midnight(date, move.zone) + move.shift) : start }
+}
+
 /** The local day of `at`, with its first instant. */
 export const dayStartAt = memoized(
-  (at: Instant, zone: Zone): DayStart => {
-    const date = dayAt(at, zone)
-    return { date, start: startOfDay(date, zone) }
-  },
+  (at: Instant, zone: Zone): DayStart => dayStart(dayAt(at, zone), zone),
   (at, zone) => `${at} ${zone}`,
 )
+
+/** A zone that was left, and when. */
+export type ZoneBefore = { readonly zone: Zone; readonly until: Instant }
+/** When a zone was taken, on which day, and what the starts of its days are moved by, so that none between is counted more or less. */
+type Move = { readonly zone: Zone; readonly at: Instant; readonly day: Temporal.PlainDate; readonly shift: number }
+type Moves = { readonly first: Zone; readonly later: readonly Move[] }
+
+/**
+ * One zone after others: days up to the one that had begun when a zone was left are those of that zone, and later ones those of the next,
+ * so that no time is in two days or in none. The day of the move is longer or shorter, and counts as one.
+ */
+export const movedZone = (before: readonly ZoneBefore[], zone: Zone): Zone =>
+  [...before.map(({ zone: left, until }) => `${left} ${until} `), zone].join('') as Zone
+
+const isMoved = (zone: Zone): boolean => zone.includes(' ')
+
+const movesOf = memoized(
+  (zone: Zone): Moves => {
+    const [first = '', ...rest] = zone.split(' ')
+    const later: Move[] = []
+    for (let place = 0; place < rest.length; place += 2) {
+      const taken = rest[place + 1] as Zone
+      const at = instantOf(Number(rest[place]))
+      const before = [first, ...rest.slice(0, place)].join(' ') as Zone
+      const { date: day, counted } = dayStartAt(at, before)
+      later.push({ zone: taken, at, day, shift: counted - midnight(day, taken) })
+    }
+    return { first: first as Zone, later }
+  },
+  zone => zone,
+)
+
+const firstOf = (zone: Zone): Zone => (isMoved(zone) ? movesOf(zone).first : zone)
+
+/** The last move up to an instant; undefined where there was none. */
+const lastMoveAt = (at: Instant, zone: Zone): Move | undefined =>
+  isMoved(zone) ? movesOf(zone).later.findLast(move => move.at <= at) : undefined
+
+/** The last move on a day before this one; undefined where there was none. */
+const lastMoveBefore = (date: Temporal.PlainDate, zone: Zone): Move | undefined =>
+  isMoved(zone) ? movesOf(zone).later.findLast(({ day }) => Temporal.PlainDate.compare(day, date) < 0) : undefined
 
 /** Days of these very dates since 1970: to count from one to the other otherwise costs as much as pricing a line. */
 const dayNumbers = new WeakMap<Temporal.PlainDate, number>()
@@ -90,15 +151,15 @@ function dayNumber(date: Temporal.PlainDate): number {
 /** How many days `to` is after `from`. */
 export const daysFrom = (from: Temporal.PlainDate, to: Temporal.PlainDate): number => dayNumber(to) - dayNumber(from)
 
-/** A local day and its first instant. */
-export type DayStart = { readonly date: Temporal.PlainDate; readonly start: Instant }
+/** A local day, its first instant, and the one by which days are counted, which differs only after a zone was left. */
+export type DayStart = { readonly date: Temporal.PlainDate; readonly start: Instant; readonly counted: Instant }
 
 /**
  * How many days of a zone lie between the starts of two: one that it skipped, as Pacific/Apia skipped 30 December 2011 when it crossed
  * the date line, is none. No other change of clocks comes near to half a day.
  */
 export const daysUpTo = (from: DayStart, to: DayStart): number =>
-  Math.min(daysFrom(from.date, to.date), Math.round((to.start - from.start) / DAY_MS))
+  Math.min(daysFrom(from.date, to.date), Math.round((to.counted - from.counted) / DAY_MS))
 
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
 

@@ -1,17 +1,18 @@
 // Billing periods: cut at local midnights, at the starts of months and weeks or at anniversaries, and counted in local days
 // (semantics 4.4). Instants stay UTC and intervals half-open.
 import { Temporal } from 'temporal-polyfill'
-import { type Instant, type Interval, instantOf, intersect, interval } from '../time.ts'
+import { type Instant, type Interval, intersect, interval } from '../time.ts'
 import {
   type DayStart,
   dateText,
   dayAt,
+  dayStart,
   dayStartAt,
   daysFrom,
   daysUpTo,
+  instantIn,
   type LocalDate,
   plainDate,
-  startOfDay,
   type Zone,
   zoned,
 } from './local-days.ts'
@@ -75,8 +76,8 @@ export const addPeriod = memoized(
 /** `times` periods after `at`, at the same local time of day: the end of a term that starts at `at`. */
 export function addPeriodAt(at: Instant, length: PeriodLength, zone: Zone, times = 1): Instant {
   const { unit, size } = stepOf(length)
-  const added = zoned(at, zone).add(unit === 'months' ? { months: size * times } : { days: size * times })
-  return instantOf(added.epochMilliseconds)
+  const local = zoned(at, zone).toPlainDateTime()
+  return instantIn(local.add(unit === 'months' ? { months: size * times } : { days: size * times }), zone)
 }
 
 /** How a schedule is cut. `anchor` (EXACT, and CALENDAR days) is usually the start of the subscription. */
@@ -133,8 +134,7 @@ const cutsOf = memoized(
     const at = (ordinal: number): Cut => {
       const known = cuts.get(ordinal)
       if (known) return known
-      const date = steps(origin, step, ordinal)
-      const cut = { date, start: startOfDay(date, zone) }
+      const cut = dayStart(steps(origin, step, ordinal), zone)
       if (cuts.size >= CACHE_MAX) cuts.clear()
       cuts.set(ordinal, cut)
       return cut

@@ -43,7 +43,8 @@ export const PARTIES: Readonly<Record<string, string>> = {
   tax_exempt_note: 'Printed on invoices of an exempt customer: the reason for the exemption.',
   email: 'The e-mail address for billing. An empty text clears it.',
   locale: 'Language and country for texts, such as `de` or `de-DE`.',
-  timezone: 'The time zone that days and billing periods follow.',
+  timezone:
+    'The time zone that days and billing periods follow. A change counts from the second billing period after the last that was invoiced.',
   'Customer.roles': `${ROLES} Default DEFAULT.`,
   'CustomerCreate.roles': `${ROLES} Default DEFAULT.`,
   'CustomerUpdate.roles': ROLES,

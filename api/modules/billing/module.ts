@@ -7,6 +7,7 @@ import { defineModule, type ModuleRouteDeps } from '../define-module.ts'
 import { onSeededLine } from '../invoices/added-lines/line-fixture.ts'
 import { REPROCESS_OF } from '../invoices/reprocess-of.ts'
 import { CHOSEN_ACCEPTORS } from '../invoices/settlement/chosen-acceptors.ts'
+import { ISSUED_ZONES } from '../subscriptions/billing-time/issued-zones.ts'
 import { NEXT_INVOICES } from '../subscriptions/billing-time/next-invoices.ts'
 import { calculateRoutes } from './calculate/routes.ts'
 import { CLOSED_TIME_GUARDS } from './closed-time/guards.ts'
@@ -35,6 +36,7 @@ import { subscriptionProducer } from './run/subscription-producer.ts'
 import { gatekeeper } from './simulate/gatekeeper.ts'
 import { simulationRoutes } from './simulate/routes.ts'
 import { simulationJobs, simulationReactions } from './simulate/simulation-jobs.ts'
+import { loadIssuedZones } from './terms/load/load-issued-zones.ts'
 import { migrationJobs, migrationReactions } from './version-migrations/migration-jobs.ts'
 import { migrationRoutes } from './version-migrations/routes.ts'
 import { receiptJobs } from './why/receipt/receipt-jobs.ts'
@@ -69,6 +71,7 @@ export const billing = defineModule<ModuleRouteDeps & BillingDeps, BillingJobDep
     extend(GATE, gatekeeper),
     extend(CORRECTIONS, prepareCorrections),
     extend(NEXT_INVOICES, nextInvoices),
+    extend(ISSUED_ZONES, loadIssuedZones),
     extend(REPROCESS_OF, reprocessOfInvoice),
     extend(CHOSEN_ACCEPTORS, chosenAcceptors),
   ],

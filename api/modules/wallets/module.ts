@@ -12,7 +12,7 @@ import { WALLET_EVENTS } from './events.ts'
 import { expireGrants } from './expiry/expire-grants.ts'
 import { expiryJobs } from './expiry/jobs.ts'
 import { grantRoutes } from './grants/routes.ts'
-import { leaseJobs } from './reservations/jobs.ts'
+import { endLeases, leaseJobs } from './reservations/jobs.ts'
 import { reservationRoutes } from './reservations/routes.ts'
 import { RULE_GUARDS } from './rules/check-rules.ts'
 import { followCharges } from './rules/follow-charges.ts'
@@ -53,6 +53,8 @@ export const wallets = defineModule<ModuleRouteDeps, TopUpJobDeps>({
     extend(FUNDS, walletFunds),
     extend(FILE_SECTIONS, { section: 'wallet_types', resource: walletTypeResource }),
     extend(NAMED_BELOW, walletTypeResource),
+    // Before grants expire: what is released of an expired grant expires with the rest of it.
+    extend(CLOCK_STEPS, { besideBilling: 'BEFORE', run: ({ database }, ...of) => endLeases(database, ...of) }),
     extend(CLOCK_STEPS, { besideBilling: 'BEFORE', run: ({ database }, ...of) => expireGrants(database, ...of) }),
     extend(CLOCK_STEPS, { besideBilling: 'AFTER', run: topUpWallets }),
   ],

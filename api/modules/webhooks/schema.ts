@@ -25,7 +25,8 @@ export const PenaltyBoxData = Shape(
     payload: Optional(
       Nullable(
         Type.String({
-          description: 'What blocks the queue, as it is sent. Null for an event of a webhook: read it by its event_id.',
+          description:
+            'What blocks the queue, as it is sent. Null for an event of a webhook: read it by its event_id; and without the permission WEBHOOK_EVENT.VIEW.',
         }),
       ),
     ),

@@ -50,6 +50,17 @@ test('a named expansion that shows what the role may not view is refused by name
   expect(searched.body['data'][0]).not.toHaveProperty('customer')
 })
 
+test('a name beside ALL is checked as it is alone', async () => {
+  const { aLive } = api.tenants
+  const call = await callWith(['PRICING_PLAN_SUBSCRIPTION.VIEW', 'METER_DATA.VIEW'])
+  for (const path of ['/v1/pricing-plan-subscriptions', '/v1/events/some/event_trace']) {
+    const unknown = await aLive.call('GET', `${path}?expand[]=ALL&expand[]=bogus`)
+    expect([path, unknown.status, unknown.body['field']]).toEqual([path, 400, 'expand'])
+    const lacking = await call('GET', `${path}?expand[]=ALL&expand[]=customer`)
+    expect([path, lacking.status, lacking.body['field']]).toEqual([path, 403, 'expand'])
+  }
+})
+
 test('what a list within a resource names is shown beside its id', async () => {
   const { seed, call } = api.tenants.aLive
   const read = async (path: string) => {

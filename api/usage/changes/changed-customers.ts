@@ -6,22 +6,36 @@ import { tenantFilter } from '../usage-sql.ts'
 const SETTINGS = { max_threads: '1' }
 
 /**
- * The names of these customers; read from the marks of the tenant, of which there is one an hour, name, meter and partition. An index
+ * A customer as events name it, and for each partition of the log the last position that touched its usage; 0 where none did after
+ * those that were asked about.
+ */
+export type ChangedCustomer = { readonly key: string; readonly positions: readonly number[] }
+
+/**
+ * These customers by name; read from the marks of the tenant, of which there is one an hour, name, meter and partition. An index
  * skips granules without new marks. Of a partition that `since` does not name, every mark counts as a change.
  */
 export async function changedCustomers(
   client: ClickHouseClient,
   tenant: Tenant,
   since: readonly number[],
-): Promise<string[]> {
+): Promise<ChangedCustomer[]> {
   const filter = tenantFilter(tenant)
-  const rows = await selectRows<[key: string]>(
+  const rows = await selectRows<[key: string, partition: number, seq: string]>(
     client,
-    `SELECT DISTINCT customer_key FROM usage_bucket_marks WHERE ${filter.scope} AND (${behind(since)}) ORDER BY customer_key`,
+    `SELECT customer_key, log_partition, max(log_seq) FROM usage_bucket_marks WHERE ${filter.scope} AND (${behind(since)})
+     GROUP BY customer_key, log_partition ORDER BY customer_key, log_partition`,
     filter.params,
     SETTINGS,
   )
-  return rows.map(([key]) => key)
+  const changed: { readonly key: string; readonly positions: number[] }[] = []
+  for (const [key, partition, seq] of rows) {
+    if (changed.at(-1)?.key !== key) changed.push({ key, positions: since.map(() => 0) })
+    const positions = changed.at(-1)?.positions ?? []
+    while (positions.length < partition) positions.push(0)
+    positions[partition] = Number(seq)
+  }
+  return changed
 }
 
 /** Partition by partition, and compared with numbers, as the index is read. */

@@ -126,8 +126,15 @@ test('the customers that were touched are those with a mark behind the positions
     { customer: "c'\\", meter: 'tokens', hour: 9, partition: 2, seq: 1 },
   ])
   const since = (...positions: number[]) => changedCustomers(client, tenant, positions)
-  expect(await since(4, 2, 0)).toEqual(['a', "c'\\"])
-  expect(await since(5, 1, 1)).toEqual(['b'])
+  expect(await since(4, 2, 0)).toEqual([
+    { key: 'a', positions: [5, 0, 0] },
+    { key: "c'\\", positions: [0, 0, 1] },
+  ])
+  expect(await since(5, 1, 1)).toEqual([{ key: 'b', positions: [0, 2, 0] }])
+  expect(await since(5)).toEqual([
+    { key: 'b', positions: [0, 2] },
+    { key: "c'\\", positions: [0, 0, 1] },
+  ])
   expect(await since(5, 2, 1)).toEqual([])
 })
 
@@ -143,11 +150,11 @@ test('among half a million marks those that nothing touched since are passed ove
   await insertLines(client, 'usage_bucket_marks', [JSON.stringify(new_mark)])
   // As after a merge: what is new lies among what is old.
   await client.command({ query: 'OPTIMIZE TABLE usage_bucket_marks FINAL' })
-  expect(await changedCustomers(client, tenant, since)).toEqual(['customer-17'])
+  expect(await changedCustomers(client, tenant, since)).toEqual([{ key: 'customer-17', positions: [0, 0, 10_001, 0] }])
   const explaining: ClickHouseClient = Object.create(client, {
     select: { value: (of: { sql: string }) => client.select({ ...of, sql: `EXPLAIN indexes = 1 ${of.sql}` } as never) },
   })
-  const plan = (await changedCustomers(explaining, tenant, since)).join('\n')
+  const plan = (await changedCustomers(explaining, tenant, since)).map(({ key }) => key).join('\n')
   const [read, all] = /by_position[\s\S]*?Granules: (\d+)\/(\d+)/.exec(plan)?.slice(1).map(Number) ?? []
   expect(read).toBe(1)
   expect(all).toBeGreaterThan(50)

@@ -11,8 +11,10 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { timeOfCustomerIn, timesOfCustomers } from '../../../test-clock/test-clock.ts'
 import type { SubscriptionInput } from '../../billing/terms/billing-inputs.ts'
 import { loadCalculations } from '../../billing/terms/load/load-catalog.ts'
+import { loadIssuedZones } from '../../billing/terms/load/load-issued-zones.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
+import { zoneOfParties } from '../../invoices/document/parties.ts'
 import {
   type AttributionInputs,
   attributionsOf,
@@ -149,15 +151,28 @@ export async function loadWatched(
     uow,
     rows.map(({ id }) => id),
   )
-  return rows.map(({ id, customer_id, customer_zone, entity_zone, platform_zone, ...subscription }) => ({
-    id,
-    customer_id,
-    subscription,
-    schedules: terms.get(id) ?? [],
+  const zonedOf = ({ customer_zone, entity_zone, platform_zone }: SubscriptionRow) => ({
     customer: { timezone: customer_zone },
     billing_entity: { timezone: entity_zone },
     platform: { timezone: platform_zone },
-  }))
+  })
+  const issued = await loadIssuedZones(
+    uow,
+    rows.map(row => [row.id, zoneOfParties(zonedOf(row))]),
+  )
+  return rows.map(row => {
+    const {
+      id,
+      customer_id,
+      customer_zone: _customer,
+      entity_zone: _entity,
+      platform_zone: _platform,
+      ...subscription
+    } = row
+    const issued_zones = issued.get(id)
+    const schedules = terms.get(id) ?? []
+    return { id, customer_id, subscription, schedules, ...zonedOf(row), ...(issued_zones ? { issued_zones } : {}) }
+  })
 }
 
 /** From when to when the ACTIVE schedules of each hold, in order. */

@@ -6,12 +6,11 @@ import { AppError, type ErrorCode } from '../../../../shared/errors.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
-import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'
 import { termAt } from '../terms/term-at.ts'
-import { activeSpan } from '../terms/windows.ts'
+import { activeSpan, billingZoneOf } from '../terms/windows.ts'
 
 export type NamedPrice = {
   readonly pricing_id: string
@@ -82,7 +81,7 @@ const versionOf = (
   inputs: BillingInputs,
   { schedule, moment }: { readonly schedule: ScheduleInput; readonly moment: Moment },
 ): string =>
-  soldVersions(schedule, zoneOfParties(inputs)).find(({ span }) => isWithin(span, moment.at))
+  soldVersions(schedule, billingZoneOf(inputs)).find(({ span }) => isWithin(span, moment.at))
     ?.pricing_plan_version_id ?? schedule.pricing_plan_version_id
 
 /** The error is the same whether the object belongs to another tenant or does not exist. */

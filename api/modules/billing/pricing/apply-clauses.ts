@@ -4,7 +4,7 @@ import type { Line } from '../../../../shared/billing/steps/line.ts'
 import { isAbout, type StepContext } from '../../../../shared/billing/steps/step.ts'
 import { type Decimal, ZERO } from '../../../../shared/decimal.ts'
 import type { DraftInvoice } from '../../invoices/document/draft-invoice.ts'
-import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
+import { roundingOf } from '../../invoices/document/parties.ts'
 import { invoiceTax } from '../../invoices/document/tax/invoice-tax.ts'
 import { withPayments } from '../../invoices/document/wallet-lines.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
@@ -20,7 +20,7 @@ import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { advanceScan, periodOf, wholePeriodAt } from '../terms/windows.ts'
+import { advanceScan, billingZoneOf, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -56,7 +56,7 @@ export function withClauses(
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }
   const { amountType, currency } = draft
-  const zone = zoneOfParties(inputs)
+  const zone = billingZoneOf(inputs)
   const rounding = roundingOf(inputs)
   const givenBack =
     before.length === 0 ? [] : refundedCharges(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })

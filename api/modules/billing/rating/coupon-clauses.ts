@@ -5,7 +5,6 @@ import type { CLAUSE_LEVELS, ClauseTarget, Discount } from '../../../../shared/b
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { at, type Instant, type Interval } from '../../../../shared/time.ts'
-import { zoneOfParties } from '../../invoices/document/parties.ts'
 import { startOfCoupon, timeOfCoupon } from '../../subscriptions/coupons/coupon-lists.ts'
 import type { AppliedCoupon } from '../../subscriptions/coupons/schema.ts'
 import type { Charge } from '../charges/charge.ts'
@@ -13,7 +12,7 @@ import { chargesOf } from '../charges/charges.ts'
 import { hasBilledOf, mayBeOf } from '../charges/invoices-of-charges.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
-import { type InvoiceWindow, invoiceWindows, periodOf, wholePeriodAt } from '../terms/windows.ts'
+import { billingZoneOf, type InvoiceWindow, invoiceWindows, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { moneyOf } from './clauses-of.ts'
 import type { ExchangeOf } from './exchange.ts'
 import { isOfNoSeats, reachesMinimum } from './no-seats.ts'
@@ -51,7 +50,7 @@ export const chargesInAdvance = (charges: readonly Charge[]): boolean =>
 function counts(inputs: BillingInputs, { schedule, coupon }: ApplicableCoupon, of: OfInvoice): boolean {
   const { type, period } = coupon.duration
   const { start, end } = timeOfCoupon(at(startOfCoupon(coupon, schedule.start_at)), period ?? null, {
-    zone: zoneOfParties(inputs),
+    zone: billingZoneOf(inputs),
     scheduleStarts: inputs.schedules.map(({ start_at }) => start_at),
     periodStart: time => wholePeriodAt(inputs, time)?.covered.start ?? null,
   })
@@ -75,7 +74,7 @@ export function couponsOfInvoice(
       const { type, period } = coupon.duration
       if (type !== 'PERIOD' || !period) return { ...coupon, endMoved: false }
       const from = at(startOfCoupon(coupon, schedule.start_at))
-      const end = addPeriodAt(from, period, zoneOfParties(inputs))
+      const end = addPeriodAt(from, period, billingZoneOf(inputs))
       const counted = window.cutoffAt >= from && paidTime(window, isInAdvance).start < end
       return {
         ...coupon,

@@ -2,10 +2,11 @@
 import { plain } from '../../../../shared/decimal.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import type { DraftLine } from '../../invoices/document/draft-invoice.ts'
-import { roundingOf, zoneOfParties } from '../../invoices/document/parties.ts'
+import { roundingOf } from '../../invoices/document/parties.ts'
 import { groupOf, productItemView, scopeOf } from '../rating/draft-line.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
+import { billingZoneOf } from '../terms/windows.ts'
 import { chargedDays, type Refund, refundOf } from './refunds.ts'
 
 /** What billing stores with the line of a refund. */
@@ -45,7 +46,7 @@ export function refundedScope(term: PriceTerm, { charged }: Refund): DraftLine['
 }
 
 function refundLine(inputs: BillingInputs, term: PriceTerm, refund: Refund): DraftLine {
-  const zone = zoneOfParties(inputs)
+  const zone = billingZoneOf(inputs)
   const { charged } = refund
   const currency = inputs.subscription.billing_currency
   const includingTax = term.plan.amount_type === 'INCLUDING_TAX'

@@ -18,10 +18,9 @@ import {
   interval,
 } from '../../../../shared/time.ts'
 import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
-import { zoneOfParties } from '../../invoices/document/parties.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'
-import type { InvoiceWindow } from '../terms/windows.ts'
+import { billingZoneOf, type InvoiceWindow, type PeriodInputs } from '../terms/windows.ts'
 
 /** An advance charge on a FINAL invoice, or a minimum that it reached ahead, less what credit notes have credited of it. */
 export type AdvanceCharge = {
@@ -50,7 +49,8 @@ export type AdvanceCharge = {
 /** A charge in advance. The days from `from` on are refunded. */
 export type Refund = { readonly charged: AdvanceCharge; readonly from: Instant }
 
-type Ended = Parameters<typeof zoneOfParties>[0] & Pick<BillingInputs, 'schedules' | 'subscription' | 'pricings'>
+type Ended = Omit<PeriodInputs, 'schedules' | 'subscription'> &
+  Pick<BillingInputs, 'schedules' | 'subscription' | 'pricings'>
 
 /** From when on advance charges are unused and refunded: those of a schedule, or of one price of it (`ofPrice`). */
 export type RefundTimes = ReadonlyMap<string, { readonly scheduleId: string; readonly from: Instant }>
@@ -66,7 +66,7 @@ export const refundTimes = (inputs: Ended): RefundTimes =>
 
 /** When another version of a rate card takes over, which charges its own price for the days left. */
 function takeovers(schedule: ScheduleInput, inputs: Ended) {
-  const spans = soldVersions(schedule, zoneOfParties(inputs))
+  const spans = soldVersions(schedule, billingZoneOf(inputs))
   return spans.slice(0, -1).flatMap(({ pricing_plan_version_id: version, span: { end } }) =>
     end === null
       ? []

@@ -16,6 +16,7 @@ import type { CopiedFieldView } from '../../invoices/schema.ts'
 import type { LateEventPolicy } from '../../parties/platforms/schema.ts'
 import { decidingAttribution } from '../../subscriptions/attribution/deciding-attribution.ts'
 import type { AttributionInputs } from '../../subscriptions/attribution/load-attribution.ts'
+import type { IssuedZone } from '../../subscriptions/billing-time/issued-zones.ts'
 import type { Discount } from '../../subscriptions/clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../../subscriptions/clauses/schema.ts'
 import type { ScheduleUnits, SeatsValue } from '../../subscriptions/counts/schema.ts'
@@ -216,6 +217,8 @@ export type BillingInputs = Parties & {
   readonly schedules: readonly ScheduleInput[]
   /** Times, in order, at which a schedule starts and a closed invoice ends. If one is inside a billing period, the rest of the period has its own invoice. */
   readonly resumed_at?: readonly string[]
+  /** The zones that its issued invoices were in before, in the order of time; absent where they were in none but that of the parties. */
+  readonly issued_zones?: readonly IssuedZone[]
   readonly plans: readonly PlanInput[]
   readonly pricings: readonly PricingInput[]
   readonly product_items: readonly ProductItemInput[]

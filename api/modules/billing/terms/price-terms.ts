@@ -11,7 +11,7 @@ import { type ConditionNames, configConditions, usageConditionOf } from '../../c
 import { conditionNamesOf } from '../../catalog/conditions/load-names.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { isMeasured } from '../../catalog/products/schema.ts'
-import { defaultTaxCategory, zoneOfParties } from '../../invoices/document/parties.ts'
+import { defaultTaxCategory } from '../../invoices/document/parties.ts'
 import { pausesIn } from '../../subscriptions/ending/inactive-periods.ts'
 import type { IncludedSpan } from '../../subscriptions/included-volumes/included-spans.ts'
 import type {
@@ -31,7 +31,7 @@ import { includedOf } from './included-of.ts'
 import { calendarOf, type PriceCalendar } from './price-calendar.ts'
 import { byOrder, byText, type SoldPricing, soldPricings } from './sold-pricings.ts'
 import { seatChangesOf } from './term-seats.ts'
-import { activeSpan } from './windows.ts'
+import { activeSpan, billingZoneOf } from './windows.ts'
 
 /** A calculation of usage, and a condition that filters its events; null for all events of its meter. */
 export type FilteredCalculation = { readonly calculation: CalculationInput; readonly condition: UsageCondition | null }
@@ -100,7 +100,7 @@ function termsOfInputs(inputs: BillingInputs): PriceTerm[] {
     categories: byId(inputs.product_categories),
     calculations: byId(inputs.calculations),
   }
-  const zone = zoneOfParties(inputs)
+  const zone = billingZoneOf(inputs)
   const charging = inputs.schedules.filter(({ trial }) => trial !== true)
   const sold = new Map(
     charging.map(schedule => [

@@ -1,5 +1,6 @@
 // When a subscription is invoiced: the time that each invoice collects, and the time that it bills in advance
 // (semantics 5.3).
+import type { Zone } from '../../../../shared/billing/local-days.ts'
 import {
   type BillingPeriod,
   billingPeriodAt,
@@ -10,7 +11,12 @@ import {
 } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { zoneOfParties } from '../../invoices/document/parties.ts'
-import { type AlignedSpan, alignedSpanAt, alignedSpans } from '../../subscriptions/billing-time/billing-calendar.ts'
+import {
+  type AlignedSpan,
+  alignedSpanAt,
+  alignedSpans,
+  zoneAfterMoves,
+} from '../../subscriptions/billing-time/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
 
 /** The inputs that decide when the subscription is billed. */
@@ -20,6 +26,7 @@ export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
     'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
   >
   readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at' | 'realign'>[]
+  readonly issued_zones?: BillingInputs['issued_zones']
 }
 
 export type InvoiceWindow = {
@@ -64,11 +71,32 @@ const partsOf = ({ subscription, schedules }: PeriodInputs, span: Span) =>
     schedules.flatMap(({ realign, start_at }) => (realign ? [start_at] : [])),
   )
 
-const gridIn = (inputs: PeriodInputs, { anchor }: AlignedSpan, length: PeriodLength): PeriodGrid => ({
+/** The zone in which the days of the subscription are cut, after the moves of its parties. */
+export function billingZoneOf(inputs: PeriodInputs): Zone {
+  const zone = zoneOfParties(inputs)
+  return inputs.issued_zones
+    ? zoneAfterMoves(inputs.issued_zones, zone, (time, left) => endOfPeriodAt(inputs, time, left))
+    : zone
+}
+
+/** When the billing period ends that an instant is in; the instant itself where none is. */
+function endOfPeriodAt(inputs: PeriodInputs, instant: Instant, zone: Zone): Instant {
+  const active = activeSpan(inputs)
+  if (!active) return instant
+  const part = alignedSpanAt(partsOf(inputs, active), instant)
+  const grid = { ...gridOf(inputs, part, inputs.subscription.billing_period), zone }
+  return billingPeriodAt(grid, part.span, instant)?.full.end ?? instant
+}
+
+const gridOf = ({ subscription }: PeriodInputs, { anchor }: AlignedSpan, length: PeriodLength) => ({
   length,
-  billingTime: inputs.subscription.billing_time,
-  zone: zoneOfParties(inputs),
+  billingTime: subscription.billing_time,
   anchor,
+})
+
+const gridIn = (inputs: PeriodInputs, part: AlignedSpan, length: PeriodLength): PeriodGrid => ({
+  ...gridOf(inputs, part, length),
+  zone: billingZoneOf(inputs),
 })
 
 /**

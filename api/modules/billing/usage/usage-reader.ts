@@ -8,7 +8,7 @@ import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
 import { usageAnswer, usageRefusal } from '../../../usage/answered.ts'
 import { batchChangeQueries } from '../../../usage/changes/batch-change-queries.ts'
-import { changedCustomers } from '../../../usage/changes/changed-customers.ts'
+import { type ChangedCustomer, changedCustomers } from '../../../usage/changes/changed-customers.ts'
 import { type CustomerMark, latestMarks, type MarksQuery } from '../../../usage/changes/latest-marks.ts'
 import type { ChangeQuery } from '../../../usage/changes/usage-changes.ts'
 import { type CountedEvent, type CountedQuery, countedEvents } from '../../../usage/counted-events.ts'
@@ -75,8 +75,8 @@ export type UsageReader = {
   changedSince(tenant: Tenant, questions: readonly ChangeQuery[]): Promise<boolean[][]>
   /** The last position of the log that touched the usage of each of these customers on these meters. */
   latestMarks(tenant: Tenant, question: MarksQuery): Promise<readonly CustomerMark[]>
-  /** The keys of the customers whose usage was touched after these positions of the log. */
-  changedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly string[]>
+  /** The customers whose usage was touched after these positions of the log, as events name them. */
+  changedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly ChangedCustomer[]>
   /** The individual events behind figures, in order of time. */
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
   /** Everything that the gateways accepted before this instant can be read. */

@@ -26,8 +26,8 @@ const NAMES = ['customer', 'invoice', 'pricing_plan_subscription', 'product_item
  */
 export function traceExpansions({ may }: Actor, expand: readonly string[]): ReadonlySet<TraceExpansion> {
   const isAllowed = (name: TraceExpansion): boolean => may?.(EXPANSIONS[name].permission) !== false
-  if (expand.includes('ALL')) return new Set(NAMES.filter(isAllowed))
-  const wanted = expand.map(given => {
+  const named = expand.filter(given => given !== 'ALL')
+  const wanted = named.map(given => {
     const name = NAMES.find(each => [each, EXPANSIONS[each].by].some(known => known === given))
     if (name === undefined) {
       const message = `EVENT_TRACE cannot expand ${JSON.stringify(given)}. It can expand ${NAMES.join(', ')}, ALL.`
@@ -36,7 +36,7 @@ export function traceExpansions({ may }: Actor, expand: readonly string[]): Read
     if (!isAllowed(name)) throw expansionForbidden(given, EXPANSIONS[name].permission)
     return name
   })
-  return new Set(wanted)
+  return new Set(named.length < expand.length ? NAMES.filter(isAllowed) : wanted)
 }
 
 type Link = {

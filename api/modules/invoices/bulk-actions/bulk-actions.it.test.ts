@@ -105,6 +105,22 @@ test('a run that is killed after an invoice continues with the next, and no numb
   await expectPayloads(api, id, ['BULK_ACTION.CREATED', 'BULK_ACTION.UPDATED'])
 })
 
+test('invoices of a customer on a test clock become FINAL in its time', async () => {
+  const own = api.tenants.bTest
+  const customer_id = (await own.seed.make(customerResource)).id
+  const billing_entity_id = (await own.seed.make(billingEntityResource)).id
+  await succeed(own, 'POST', '/v1/test-clocks', { frozen_time: '2025-01-01T00:00:00Z', customer_ids: [customer_id] })
+  const body = { customer_id, billing_entity_id, lines: [LINE], invoice_date: '2025-01-01T00:00:00Z' }
+  const { id } = await succeed(own, 'POST', '/v1/invoices', body)
+  const action = await succeed(own, 'POST', '/v1/bulk-actions', actionOn('2025-01-01'))
+  await runBulkAction(deps, { tenant: own.tenant, id: idOf('bulk', action['id']), last: false })
+  expect(await succeed(own, 'GET', `/v1/invoices/${id}`)).toMatchObject({
+    status: 'FINAL',
+    updated_to_final_at: '2025-01-01T00:00:00Z',
+    invoice_number: expect.stringContaining('2025'),
+  })
+})
+
 test('refuses what it cannot do with the field, and belongs to its tenant', async () => {
   for (const [body, code, field] of [
     [{ type: 'FINALIZE_INVOICES' }, 'MISSING_FIELD', 'finalize_invoices'],

@@ -10,6 +10,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { lockOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inTimeOf } from '../../../test-clock/test-clock.ts'
 import { finalizeInvoice } from '../changes/finalize-invoice.ts'
 import { type InvoiceDeps, producerOf } from '../producer.ts'
 import { getInvoice } from '../repository.ts'
@@ -35,7 +36,10 @@ export async function runBulkAction(deps: BulkDeps, { tenant, id, last }: BulkRu
     for (;;) {
       const item = await inTenant(deps.database, tenant, SERVICE, uow => nextItem(uow, id))
       if (!item) break
-      const message = await finalizeOne(deps, { tenant, actor, invoiceId: item.invoice_id })
+      const { invoice_id: invoiceId } = item
+      const message = await inTimeOf(deps.database, tenant, [invoiceId], () =>
+        finalizeOne(deps, { tenant, actor, invoiceId }),
+      )
       await inTenant(deps.database, tenant, SERVICE, uow => finishItem(uow, item, message))
       await deps.failpoint?.('bulk-actions.after-item')
     }

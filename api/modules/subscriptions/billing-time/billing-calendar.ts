@@ -1,16 +1,20 @@
 // Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
 // schedule (semantics 0.4, 4.4).
 
-import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
+import { and, asc, eq } from 'drizzle-orm'
+import { movedZone, type Zone, type ZoneBefore, zoneOf } from '../../../../shared/billing/local-days.ts'
 import { type BillingPeriod, billingPeriodAt, type Span } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
+import { extensionsOf } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
-import type { Schedule, Subscription } from '../table.ts'
+import { type Schedule, type Subscription, schedules } from '../table.ts'
 import { billedCustomerOf } from '../variants.ts'
+import { ISSUED_ZONES, type IssuedZone } from './issued-zones.ts'
 
 /** Time that is cut by one anchor: the local day from which the periods of an EXACT subscription count. */
 export type AlignedSpan = { readonly span: Span; readonly anchor: Instant }
@@ -40,17 +44,60 @@ export function alignedSpans(
 export const alignedSpanAt = (spans: readonly [AlignedSpan, ...AlignedSpan[]], instant: Instant): AlignedSpan =>
   spans.findLast(({ span }) => span.start <= instant) ?? spans[0]
 
-/** The zone days are cut in: of the customer that gets the invoices, else of the billing entity, else of the platform, else UTC. */
+const zoneNamed = (name: string): Zone => zoneOf(name) ?? unknownZone(name)
+function unknownZone(name: string): never {
+  throw new Error(`not a stored time zone: ${name}`)
+}
+
+/**
+ * The zone of now after those that issued invoices were in. Each billing period keeps its ends up to the end of the one after the last that
+ * was invoiced, since that may be charged ahead. So none is invoiced twice, and no time is left out. `endOf`: when the billing period ends
+ * that a time is in.
+ */
+export function zoneAfterMoves(
+  issued: readonly IssuedZone[],
+  now: Zone,
+  endOf: (time: Instant, zone: Zone) => Instant,
+): Zone {
+  const before: ZoneBefore[] = []
+  for (const { timezone, cutoff_at } of issued) {
+    const zone = zoneNamed(timezone)
+    before.push({ zone, until: endOf(at(cutoff_at), movedZone(before, zone)) })
+  }
+  return movedZone(before, now)
+}
+
+/**
+ * The zone days are cut in: of the customer that gets the invoices, else of the billing entity, else of the platform, else UTC; after those
+ * that its issued invoices were in.
+ */
 export async function zoneOfSubscription(uow: ReadUow, subscription: Subscription): Promise<Zone> {
   const customerId = billedCustomerOf(subscription)
   const customer = customerId === null ? null : await getOne(uow, customerResource, customerId)
   const entity = await getOne(uow, billingEntityResource, subscription.billing_entity_id)
   const platform = await getOne(uow, platformResource, uow.tenant.platformId)
   const name: string = customer?.timezone ?? entity.timezone ?? platform.timezone ?? 'UTC'
-  const zone = zoneOf(name)
-  if (zone === null) throw new Error(`not a stored time zone: ${name}`)
-  return zone
+  const zone = zoneNamed(name)
+  const [issuedZones] = extensionsOf(uow, ISSUED_ZONES)
+  const issued = (await issuedZones?.(uow, [[subscription.id, zone]]))?.get(subscription.id)
+  if (!issued) return zone
+  const active = await activeSchedules(uow, subscription)
+  return zoneAfterMoves(
+    issued,
+    zone,
+    (time, left) => billingPeriodOf({ subscription, schedules: active, zone: left }, time)?.full.end ?? time,
+  )
 }
+
+/** In the order of time. */
+const activeSchedules = async (uow: ReadUow, { id }: Subscription): Promise<Schedule[]> =>
+  await uow.tx
+    .select()
+    .from(schedules)
+    .where(
+      and(inThisTenant(uow, schedules), eq(schedules.pricing_plan_subscription_id, id), eq(schedules.status, 'ACTIVE')),
+    )
+    .orderBy(asc(schedules.start_at))
 
 /**
  * The end of the billing period that runs now. Before the first period it is that one's start, and in a trial at the start its end, where

@@ -53,27 +53,41 @@ export async function wakeBilling(uow: Uow, subscription: Pick<Subscription, 'id
     .where(and(inThisTenant(uow, subscriptions), eq(subscriptions.id, subscription.id)))
 }
 
-/** Lets the billing run look now at what is billed of these customers; gives the subscriptions that are due by this. */
-export const wakeBillingOf = (uow: Uow, customerIds: readonly string[]): Promise<string[]> =>
-  wakeThose(uow, customerIds, sql`customer_id = any(${sql.param(customerIds)})`)
+/**
+ * For customers whose usage was touched at these positions of the log: lets the billing run look now at what is billed of them, where the
+ * last run did not count up to there. Gives the subscriptions that are due by this.
+ */
+export const wakeBillingOfChanged = (uow: Uow, touched: ReadonlyMap<string, readonly number[]>): Promise<string[]> => {
+  const rows = [...touched].map(([customer_id, positions]) => ({ customer_id, positions }))
+  return wakeThose(uow, {
+    named: [...touched.keys()],
+    from: sql`from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as touched(customer_id text, positions bigint[])`,
+    which: sql`s.customer_id = any(${sql.param([...touched.keys()])}) and s.customer_id = touched.customer_id
+      and exists (select from unnest(touched.positions, s.usage_counted_positions) as log(touched, counted)
+        where log.touched > coalesce(log.counted, 0))`,
+  })
+}
 
-/** The same of these subscriptions. */
+/** Lets the billing run look now at these subscriptions; gives those that are due by this. */
 export const wakeBillings = (uow: Uow, subscriptionIds: readonly string[]): Promise<string[]> =>
-  wakeThose(uow, subscriptionIds, sql`id = any(${sql.param(subscriptionIds)})`)
+  wakeThose(uow, { named: subscriptionIds, from: sql``, which: sql`s.id = any(${sql.param(subscriptionIds)})` })
 
-async function wakeThose(uow: Uow, named: readonly string[], which: SQL): Promise<string[]> {
+async function wakeThose(
+  uow: Uow,
+  { named, from, which }: { readonly named: readonly string[]; readonly from: SQL; readonly which: SQL },
+): Promise<string[]> {
   if (named.length === 0) return []
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
-    update pricing_plan_subscriptions set next_billing_at = ${now}
-    where platform_id = ${platformId} and environment = ${environment} and ${which}
-      and status in ('ACTIVE', 'CANCELLED') and (next_billing_at > ${now}::timestamptz
+    update pricing_plan_subscriptions as s set next_billing_at = ${now} ${from}
+    where s.platform_id = ${platformId} and s.environment = ${environment} and ${which}
+      and s.status in ('ACTIVE', 'CANCELLED') and (s.next_billing_at > ${now}::timestamptz
         -- One that has ended has no next invoice, but its last ones may be corrected.
-        or (next_billing_at is null and exists (select from platforms p
-          where p.platform_id = pricing_plan_subscriptions.platform_id and p.environment = pricing_plan_subscriptions.environment
+        or (s.next_billing_at is null and exists (select from platforms p
+          where p.platform_id = s.platform_id and p.environment = s.environment
             and p.late_event_policy = 'CREDIT_AND_REBILL')))
-    returning id`)
+    returning s.id`)
   return rows.map(({ id }) => id)
 }
 
@@ -93,13 +107,21 @@ export async function wakeBillingOfPlan(uow: Uow, planId: string): Promise<void>
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))
 
-/** The same of many subscriptions. What held them for a run lets them go. */
-export async function saveNextBillings(uow: Uow, times: ReadonlyMap<string, string | null>): Promise<void> {
+/**
+ * The same of many subscriptions. What held them for a run lets them go. `counted`: the positions of the log up to which their usage was
+ * counted; absent where no usage was read.
+ */
+export async function saveNextBillings(
+  uow: Uow,
+  times: ReadonlyMap<string, string | null>,
+  counted?: readonly number[],
+): Promise<void> {
   if (times.size === 0) return
   const rows = [...times].map(([id, next_billing_at]) => ({ id, next_billing_at }))
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(sql`
-    update pricing_plan_subscriptions as s set next_billing_at = g.next_billing_at, billing_claimed_until = null
+    update pricing_plan_subscriptions as s set next_billing_at = g.next_billing_at, billing_claimed_until = null,
+      usage_counted_positions = coalesce(${counted ? sql.param([...counted]) : null}::bigint[], s.usage_counted_positions)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, next_billing_at timestamptz)
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = g.id`)
 }

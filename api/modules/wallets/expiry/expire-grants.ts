@@ -1,6 +1,6 @@
 // Posts entries for expired grants of a tenant. Balances already exclude them; the entries record it. Grants of customers
 // who live in the time of a test clock expire when the clock is advanced.
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { type Database, inTenant, SERVICE, type Uow } from '../../../../shared/database/database.ts'
 import { decimal } from '../../../../shared/decimal.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -9,22 +9,9 @@ import { at, formatInstant } from '../../../../shared/time.ts'
 import { storedTimeText } from '../../../resource/columns.ts'
 import { lockWallets } from '../ledger/lock-wallets.ts'
 import { postEntries } from '../ledger/post-entries.ts'
+import { type ClockId, livesBy } from '../time-of-wallet.ts'
 
 const BATCH = 200
-
-/** The clock whose customers are meant; null for everybody who lives in the time of the day. */
-type ClockId = string | null
-
-/** Whether the customer of the wallet of `accounts` lives in the time of the day. */
-export const usesNoTestClock = (accounts: SQL): SQL => sql`(${accounts}.environment = 'LIVE' or not exists (
-  select from test_clock_customers m
-  join wallets w on w.platform_id = m.platform_id and w.environment = m.environment and w.customer_id = m.customer_id
-  where w.platform_id = ${accounts}.platform_id and w.environment = ${accounts}.environment and w.id = ${accounts}.wallet_id))`
-
-const livesBy = (clockId: string): SQL => sql`exists (
-  select from test_clock_customers m
-  join wallets w on w.platform_id = m.platform_id and w.environment = m.environment and w.customer_id = m.customer_id
-  where w.platform_id = a.platform_id and w.environment = a.environment and w.id = a.wallet_id and m.test_clock_id = ${clockId})`
 
 /**
  * Expires them in batches, those of the customers of a test clock when it is called in the time of that clock; returns
@@ -43,7 +30,7 @@ async function expireBatch(uow: Uow, clockId: ClockId): Promise<number> {
   const { platformId, environment } = uow.tenant
   const due = sql`a.platform_id = ${platformId} and a.environment = ${environment} and a.is_open
     and a.expire_at <= ${formatInstant(uow.now)}::timestamptz
-    and ${clockId === null ? usesNoTestClock(sql`a`) : livesBy(clockId)}`
+    and ${livesBy(sql`a`, clockId)}`
   const found = await uow.tx.execute<{ grant_id: Id<'wgra'>; wallet_id: Id<'wall'> }>(sql`
     select grant_id, wallet_id from wallet_grant_accounts a where ${due} order by expire_at, grant_id limit ${BATCH}`)
   if (found.rows.length === 0) return 0

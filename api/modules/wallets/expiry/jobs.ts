@@ -7,7 +7,8 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { defineJob } from '../../../jobs/define-job.ts'
 import { searchedJobs } from '../../../jobs/tenant-jobs.ts'
 import { compareLedger } from '../ledger/compare-ledger.ts'
-import { expireGrants, usesNoTestClock } from './expire-grants.ts'
+import { livesBy } from '../time-of-wallet.ts'
+import { expireGrants } from './expire-grants.ts'
 
 export type ExpiryJobDeps = {
   readonly database: Database
@@ -24,7 +25,7 @@ const expireGrantsJobs = searchedJobs<ExpiryJobDeps>(
     due: now => sql`
       select distinct a.platform_id, a.environment from wallet_grant_accounts a
       where a.is_open and a.expire_at <= ${formatInstant(now)}::timestamptz
-        and ${usesNoTestClock(sql`a`)}`,
+        and ${livesBy(sql`a`, null)}`,
   },
   { name: 'expire-wallet-grants', run: ({ database }, tenant) => expireGrants(database, tenant) },
 )

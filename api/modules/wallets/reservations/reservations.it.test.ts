@@ -157,6 +157,20 @@ describe('a reservation', () => {
     expect(await of.balance(wallet)).toBe('0 / 0 / 0')
   })
 
+  test('whose lease has ended is not ended by a call that names it under another wallet', async () => {
+    const [wallet, other] = [await of.wallet(of.CREDITS), await creditsOf('10')]
+    const { body: grant } = await of.grant(wallet, '10')
+    const { body: made } = await reserve(wallet, 'a', '4', { lease: { type: 'MINUTE', value: 1 } })
+    await a.call('POST', `/v1/wallet-grants/${grant['id']}/revert`)
+    await api.sql("update wallet_reservations set lease_until = now() - interval '1 second' where id = $1", [
+      made['id'],
+    ])
+    expect(refusal(await release(other, made['id']))[0]).toBe(404)
+    expect(await of.balance(wallet)).toBe('4 / 4 / 0')
+    expect((await release(wallet, 'a')).body).toMatchObject({ status: 'EXPIRED' })
+    expect(await of.balance(wallet)).toBe('0 / 0 / 0')
+  })
+
   test.each([
     ['nothing', { credits: null }, 'MISSING_FIELD', 'credits'],
     ['money', { credits: null, amount: { quantity: '1', currency: 'EUR' } }, 'INVALID_FIELD', 'amount'],

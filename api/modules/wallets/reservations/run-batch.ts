@@ -97,7 +97,9 @@ async function loadReservations(
     .where(and(inThisTenant(uow, r), anyOf(r.id, idsOf('wres', names))))
   // One statement, and each part by its index.
   const found = await unionAll(ended, named, byId)
-  return [...new Map(found.map(row => [row.id, row])).values()]
+  // An id may be one of another wallet, which is not locked here and whose grants are not read.
+  const own = found.filter(({ wallet_id }) => walletIds.includes(wallet_id))
+  return [...new Map(own.map(row => [row.id, row])).values()]
 }
 
 function batchOf(uow: Uow, grants: Awaited<ReturnType<typeof loadLiveAccounts>>, rows: readonly WalletReservation[]) {

@@ -37,8 +37,8 @@ export const autoTopUpResource: Resource<AutoTopUpConfig> = defineResource<AutoT
   },
   operations: ['create', 'list', 'get', 'update', 'activate', 'deactivate'],
   byReference: false,
-  // Nothing of a configuration depends on the time; the worker tops up in that of the wallet's customer.
-  testClockOf: null,
+  // An ACTIVE one is tried when it is saved, and whether its schedule runs depends on the time.
+  testClockOf: 'wallet_id',
   statuses: { ACTIVE: ['DRAFT', 'INACTIVE'], INACTIVE: ['DRAFT', 'ACTIVE'] },
   filters: {
     wallet_id: { kind: 'equals', column: 'wallet_id' },

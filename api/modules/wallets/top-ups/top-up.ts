@@ -1,6 +1,6 @@
 // Tops up wallets whose open balance is below their threshold, each once: the charge, its grant and what is kept of it
 // commit together, under the lock of the configuration.
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm'
 import {
   type Database,
   inTenant,
@@ -134,6 +134,8 @@ async function isInFlight(uow: Uow, walletId: Id<'wall'>): Promise<boolean> {
         isNotNull(c.last_invoice_id),
         eq(invoices.status, 'FINAL'),
         inArray(invoices.payment_status, ['UNPAID', 'PARTIALLY_PAID']),
+        // One of 0.00 stays UNPAID, and nothing of it can be paid.
+        gt(invoices.amount_including_tax, invoices.credited_amount),
       ),
     )
     .limit(1)

@@ -38,7 +38,7 @@ let before: number
 let worker: Database
 let of: Awaited<ReturnType<typeof walletsOf>>
 let types: { credits: string; money: string; other: string }
-let items: Record<'PACK' | 'CHOICE' | 'MONEY' | 'NOTHING', string>
+let items: Record<'PACK' | 'FREE' | 'CHOICE' | 'MONEY' | 'NOTHING', string>
 let versionId: string
 const post = (url: string, body: unknown): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body)
 
@@ -62,6 +62,11 @@ beforeAll(async () => {
     PACK: {
       pricing_type: 'FIXED',
       bands: [{ fixed_amount: eur('50') }],
+      wallet_grants: [{ wallet_type_id: types.credits, credits_grant: { credits } }],
+    },
+    FREE: {
+      pricing_type: 'FIXED',
+      bands: [{ fixed_amount: eur('0') }],
       wallet_grants: [{ wallet_type_id: types.credits, credits_grant: { credits } }],
     },
     CHOICE: {
@@ -219,6 +224,20 @@ test('tops up once below the threshold beside another worker, and again only whe
   expect(await run(idOf('atuc', id))).toBeNull()
 })
 
+test('a top-up that costs nothing is not waited for: nothing of it can be paid', async () => {
+  const { wallet, id } = await configured({ pricing_item_id: items.FREE, topup_amount: null })
+  const free = await run(idOf('atuc', id))
+  expect(await succeed(tenant, 'GET', `/v1/invoices/${free}`)).toMatchObject({
+    status: 'FINAL',
+    payment_status: 'UNPAID',
+  })
+  const credits = { quantity: '85', credit_type_id: of.creditType['id'] }
+  await post(`wallets/${wallet['id']}/reservations`, { reference: 'call-1', credits })
+  expect(await run(idOf('atuc', id))).not.toBeNull()
+  expect(await of.balance(wallet)).toBe('200 / 85 / 115')
+  await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+})
+
 test('a worker that is killed before it commits leaves nothing, and the next one tops up', async () => {
   const { one, wallet, id } = await configured({ pricing_item_id: items.PACK, topup_amount: null })
   await expect(
@@ -332,6 +351,18 @@ test('a customer of a test clock lives in its time: grants expire and wallets ar
   expect((await paidFor()).map(({ status, updated_to_final_at }) => [status, updated_to_final_at])).toEqual([
     ['FINAL', '2026-03-25T00:00:00Z'],
   ])
+})
+
+test('a configuration is checked in the time of the customer: the schedule need not run in that of the day', async () => {
+  api.clock.set(Date.parse('2026-02-01T00:00:00Z'))
+  const { wallet, id } = await configured({}, '2026-03-05T00:00:00Z')
+  await topUpWallets({ database: api.database, taxEngine: null }, tenant.tenant)
+  expect(await of.balance(wallet)).toBe('100 / 0 / 100')
+  await succeed(tenant, 'POST', `${CONFIGS}/${id}/deactivate`)
+  expect(await succeed(tenant, 'POST', `${CONFIGS}/${id}/activate`)).toMatchObject({
+    status: 'ACTIVE',
+    updated_at: '2026-03-05T00:00:00Z',
+  })
 })
 
 test('the job asks the tax engine for each top-up; what the engine refuses is kept as a failure, an outage is not', async () => {

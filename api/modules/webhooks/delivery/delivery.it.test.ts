@@ -1,12 +1,16 @@
 // Deliveries with a real database: order, retries, disabling and the penalty box. The test sets the clock.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../../shared/access/create-platform.ts'
+import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
+import { getOne } from '../../../resource/store.ts'
+import { viewOf } from '../../../resource/views.ts'
 import { noticesOf } from '../../../testing/notices.ts'
 import type { Row } from '../../../testing/wire.ts'
 import type { Post } from '../request/post.ts'
 import { type DeliveryRig, openDeliveryRig } from '../testing/delivery-rig.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { emailOf, FAILED, MINUTE_MS, nameOf, OK, recordDeliveries, START } from '../testing/record-deliveries.ts'
+import { webhookResource } from '../webhook.ts'
 import { takeQueues } from './queue/queue-store.ts'
 
 let rig: DeliveryRig
@@ -115,6 +119,12 @@ describe('a failure', () => {
       event_id: book.sent.find(({ name }) => name === 'a')?.eventId,
       payload: book.sent.find(({ name }) => name === 'a')?.body,
     })
+    // A user who may not read events sees that it fails, and not what is in the event.
+    const limited = { ...SERVICE, may: (permission: string) => permission !== 'WEBHOOK_EVENT.VIEW' }
+    const seen = await inTenant(rig.api.database, tenant().tenant, limited, async uow =>
+      viewOf(uow, webhookResource, await getOne(uow, webhookResource, id)),
+    )
+    expect(seen['penalty_box_data']).toEqual({ ...failing['penalty_box_data'], payload: null })
     expect((await read(other['id']))['penalty_box_data']).toBeNull()
     book.answers = () => OK
     book.sent = []
@@ -321,6 +331,38 @@ describe('switching off', () => {
     await rig.relay()
     await send()
     expect(names()).toEqual(['c'])
+  })
+
+  test.each([
+    ['switched off', { active: false }, ['a']],
+    ['given another address', { url: 'https://hooks.example.com/other' }, ['a', 'b', 'c']],
+  ])('takes effect within a turn: the rest of it is not sent to a webhook that is %s', async (_name, change, sent) => {
+    const { id, url } = await webhook()
+    for (const name of ['a', 'b', 'c']) await customer(name)
+    await rig.relay()
+    const during: Post = async request => {
+      await tenant().call('PATCH', `/v1/webhooks/${id}`, change)
+      return post(request)
+    }
+    await rig.send({ post: during, reliesMs: 0 })
+    expect(names()).toEqual(sent)
+    expect(book.sent.filter(({ path }) => url.endsWith(path)).map(({ name }) => name)).toEqual(['a'])
+  })
+
+  test('and on again during an attempt sends nothing before that attempt has ended', async () => {
+    const { id } = await webhook()
+    for (const name of ['a', 'b']) await customer(name)
+    await rig.relay()
+    const during: Post = async request => {
+      if (book.sent.length > 0) return post(request)
+      for (const active of [false, true]) await tenant().call('PATCH', `/v1/webhooks/${id}`, { active })
+      await customer('c')
+      await rig.relay()
+      expect(await takeQueues(rig.system, { isSlow: false, limit: 10 })).toEqual([])
+      return post(request)
+    }
+    await rig.send({ post: during, reliesMs: 0 })
+    expect(names()).toEqual(['a', 'c'])
   })
 
   test('or deleting it while it is being sent to leaves nothing behind', async () => {

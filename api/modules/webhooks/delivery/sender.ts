@@ -9,6 +9,7 @@ import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
 import { measureQueues } from './queue/measure-queues.ts'
 import {
   isAnyDue,
+  isUnchanged,
   readWaiting,
   recordTurns,
   type TakenQueue,
@@ -16,11 +17,11 @@ import {
   takeQueues,
   type Waiting,
 } from './queue/queue-store.ts'
-import { type SendDeps, sendQueue } from './queue/send-queue.ts'
+import { sendQueue, type TurnDeps } from './queue/send-queue.ts'
 import { readReplay } from './read-replay.ts'
 import { FAILURES_MAX, FAILURES_WARN } from './retry-schedule.ts'
 
-export type SenderDeps = Omit<SendDeps, 'clock'> & {
+export type SenderDeps = Omit<TurnDeps, 'clock' | 'isUnchanged'> & {
   /** In the role millrace_worker. */
   readonly system: Database
   /** In the role millrace_app: what becomes visible in a webhook is saved in its tenant. */
@@ -64,7 +65,13 @@ async function sendTaken(
 ): Promise<Promise<TurnResult>[]> {
   if (queues.length === 0) return []
   const waiting = await readQueues(deps.system, queues)
-  const sending = { post: deps.post, open: deps.open, clock: deps.system.clock }
+  const sending: TurnDeps = {
+    post: deps.post,
+    open: deps.open,
+    clock: deps.system.clock,
+    isUnchanged: queue => isUnchanged(deps.system, queue),
+    reliesMs: deps.reliesMs,
+  }
   return queues.map(async queue => {
     const turn = await sendQueue(sending, queue, waiting.get(queue) ?? NOTHING, stop)
     for (const { succeeded, duration_ms } of turn.attempts) {

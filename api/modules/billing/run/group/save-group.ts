@@ -106,7 +106,8 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
     // The outcomes leave the invoices out: no caller needs them, and they would stay in memory until the last part is saved.
     outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })
   }
-  await saveNextBillings(uow, times)
+  const [{ positions } = { positions: [] }] = prepared.values()
+  await saveNextBillings(uow, times, positions.length > 0 ? positions : undefined)
   return outcomes
 }
 

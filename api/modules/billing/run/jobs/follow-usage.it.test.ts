@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runJob } from '../../../../jobs/testing/run-job.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testing/harness.ts'
 import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
+import type { ChangedCustomer } from '../../../../usage/changes/changed-customers.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import { runGroup } from '../group/run-group.ts'
@@ -23,20 +24,21 @@ afterAll(async () => {
   await api?.close()
 })
 
-/** A log at these positions, in which these customers were touched since. */
-function reader(positions: readonly number[], touched: readonly string[] | Error) {
+/** A log at these positions, in which these customers were touched since, last at its end or at positions of their own. */
+function reader(positions: readonly number[], touched: Touched) {
   const asked: (readonly number[])[] = []
   const usage = {
     positions: async () => [...positions],
     changedCustomers: async (_tenant: unknown, since: readonly number[]) => {
       asked.push(since)
       if (touched instanceof Error) throw touched
-      return touched
+      return touched.map(each => (typeof each === 'string' ? { key: each, positions } : each))
     },
   }
   return { usage, asked }
 }
-const follow = async (positions: readonly number[], touched: readonly string[] | Error = []) => {
+type Touched = readonly (string | ChangedCustomer)[] | Error
+const follow = async (positions: readonly number[], touched: Touched = []) => {
   const { usage, asked } = reader(positions, touched)
   const woken = await followUsage({ database: api.database, usage }, tenant.tenant)
   return { woken, asked }
@@ -118,7 +120,8 @@ test('usage that comes while a subscription is billed, and is checked for meanwh
   const usage = {
     ...NO_USAGE,
     positions: async () => [70],
-    changedCustomers: async (_tenant: unknown, since: readonly number[]) => (since[0] === 70 ? keys : []),
+    changedCustomers: async (_tenant: unknown, since: readonly number[]) =>
+      since[0] === 70 ? keys.map(key => ({ key, positions: [75] })) : [],
     // Both are due, so this check leaves them as they are.
     upToDateUntil: async () => {
       expect(await follow([75], keys)).toMatchObject({ woken: 0 })
@@ -133,6 +136,38 @@ test('usage that comes while a subscription is billed, and is checked for meanwh
   const unseen = { ...usage, positions: async () => [75], upToDateUntil: async () => api.clock.now() }
   await runGroup({ database: api.database, usage: unseen }, tenant.tenant, ids)
   expect(await isDue(touched)).toBe(false)
+})
+
+test('what a run counted already does not make a subscription due again', async () => {
+  api.clock.set(NOW)
+  const [billed, parent] = [await waiting(), await waiting()]
+  const child = await succeed(tenant, 'POST', '/v1/customers', {
+    reference: tenant.seed.unique('child'),
+    type: 'INDIVIDUAL',
+    status: 'ACTIVE',
+    roles: ['PROCESSING_ONLY'],
+    parent_customer_id: parent.customerId,
+  })
+  await follow([80, 80])
+  const ids = [billed, parent].map(({ subscriptionId }) => subscriptionId)
+  const billUpTo = async (...positions: number[]) => {
+    const usage = { ...NO_USAGE, positions: async () => positions }
+    await runGroup({ database: api.database, usage }, tenant.tenant, ids)
+    await Promise.all([billed, parent].map(postpone))
+  }
+  await billUpTo(84, 83)
+  const at = (key: unknown, ...positions: number[]) => ({ key: String(key), positions })
+  const reference = billed.customerReference
+  const dueOf = () => Promise.all([billed, parent].map(isDue))
+  expect(await follow([84, 83], [at(reference, 84, 0), at(child['id'], 0, 83)])).toMatchObject({ woken: 0 })
+  expect(await dueOf()).toEqual([false, false])
+  // Whatever was touched later in any partition is not counted, whether the subscription is its own or that of a customer above it.
+  expect(await follow([84, 84], [at(reference, 84, 0), at(child['id'], 0, 84)])).toMatchObject({ woken: 1 })
+  expect(await dueOf()).toEqual([false, true])
+  expect(await follow([85, 84], [at(reference, 0, 83), at(billed.customerId, 85, 0)])).toMatchObject({ woken: 1 })
+  expect(await follow([85, 84, 1], [at(reference, 0, 0, 1)])).toMatchObject({ woken: 0 })
+  await billUpTo(85, 84)
+  expect(await follow([85, 84, 2], [at(reference, 0, 0, 2)])).toMatchObject({ woken: 1 })
 })
 
 test('a run that saves while a check ends loses nothing', async () => {

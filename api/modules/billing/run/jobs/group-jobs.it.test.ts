@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { asSystem } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
+import { silentLogger } from '../../../../../shared/process/logger.ts'
+import { loginOf } from '../../../../../shared/testing/database-logins.ts'
+import { countLivingWorkers, watchWorkers } from '../../../../jobs/living-workers.ts'
 import { runJob } from '../../../../jobs/testing/run-job.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testing/harness.ts'
 import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
@@ -184,13 +187,35 @@ test('a job is a group: those that are due are queued by tenant, and one that fa
     (await api.sql('select key from graphile_worker.jobs order by key')).map(row => String(row['key']))
   const { platformId, environment } = tenant.tenant
   expect(await keys()).toEqual([`billing-group:${platformId}:${environment}:0`])
-  await asSystem(worker.deps.system, 'find-due-billing', tx =>
-    queueGroups(
-      tx,
-      Array.from({ length: 251 }, () => ({ platform_id: platformId, environment })),
-    ),
-  )
+  const queue = (count: number) =>
+    asSystem(worker.deps.system, 'find-due-billing', tx =>
+      queueGroups(
+        tx,
+        Array.from({ length: count }, () => ({ platform_id: platformId, environment })),
+      ),
+    )
+  await queue(251)
   expect(await keys()).toHaveLength(2)
+  // Two for each worker there is: others share the work.
+  await queue(1_251)
+  expect(await keys()).toHaveLength(2)
+  const workers = [1, 2].map(place => {
+    const living = watchWorkers(loginOf(api.databaseUrl, 'millrace_worker'), silentLogger)
+    living.add(`other-${place}-short`)
+    living.add(`other-${place}-long`)
+    return living
+  })
+  try {
+    await expect
+      .poll(() => asSystem(worker.deps.system, 'find-due-billing', countLivingWorkers), { timeout: 30_000 })
+      .toBe(2)
+    await queue(251)
+    expect(await keys()).toHaveLength(2)
+    await queue(1_251)
+    expect(await keys()).toHaveLength(4)
+  } finally {
+    await Promise.all(workers.map(living => living.close()))
+  }
   await runJob(jobs, 'billing-group', deps(), { platform_id: platformId, environment, slot: 0 })
   expect(run.seen.flat().sort()).toEqual([broken, ...others].sort())
   expect(await keys()).toContain(`billing-run:${broken}`)

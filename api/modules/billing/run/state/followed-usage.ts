@@ -13,11 +13,13 @@ import { withNamedStatements } from '../../../../../shared/database/statements/n
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
+import type { ChangedCustomer } from '../../../../usage/changes/changed-customers.ts'
 import { customers } from '../../../parties/customers/table.ts'
 import { loadRelatedCustomers } from '../../../subscriptions/attribution/load-attribution.ts'
-import { wakeBillingOf, wakeBillings } from '../../../subscriptions/billing-time/next-billing.ts'
+import { wakeBillingOfChanged, wakeBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { subscriptions } from '../../../subscriptions/table.ts'
 import type { UsageReader } from '../../usage/usage-reader.ts'
+import { changedWithParents, latest } from './changed-with-parents.ts'
 
 /**
  * Customers whose subscriptions one transaction makes due, at one time: a group of the billing run. They come in the order in which
@@ -30,7 +32,10 @@ export type FollowDeps = {
   readonly usage: Pick<UsageReader, 'positions' | 'changedCustomers'>
 }
 
-/** Makes the subscriptions due whose usage was touched since the last call, or ever before the first; returns how many. */
+/**
+ * Makes the subscriptions due whose usage was touched since the last call, or ever before the first; returns how many. Those that were
+ * billed since it was touched have counted it, and are left alone.
+ */
 export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<number> {
   // Read before the marks, so that the next call finds what is touched meanwhile.
   const positions = await deps.usage.positions()
@@ -42,20 +47,20 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
         positions.map((_, place) => since?.[place] ?? 0),
       )
     : []
-  const customerIds: string[] = []
+  const found: ChangedPositions[] = []
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const ids = await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX))
-      customerIds.push(...ids)
-      return (await wakeBillingOf(uow, ids)).length
+      const touched = await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX))
+      found.push(touched)
+      return (await wakeBillingOfChanged(uow, touched)).length
     })
   // Saved after that: an interrupted call starts again, and making a subscription due twice does no harm.
   if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
   // A run that saved after its subscriptions were passed over, and before the positions were, could not know of this call (wakeMissed).
-  for (let first = 0; first < customerIds.length; first += CUSTOMERS_MAX)
+  for (const touched of found)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const ids = await wakeBillingOf(uow, customerIds.slice(first, first + CUSTOMERS_MAX))
+      const ids = await wakeBillingOfChanged(uow, touched)
       return ids.length
     })
   return woken
@@ -77,25 +82,33 @@ export async function wakeMissed(
   return await inTenant(deps.database, tenant, SERVICE, async uow => {
     // Where the usage of so many moves, that of these most likely does.
     if (keys.length > CUSTOMERS_MAX) return await wakeBillings(uow, ids)
-    return await wakeBillings(uow, await billedOf(uow, ids, await customersNamed(uow, keys)))
+    return await wakeBillings(uow, await billedOf(uow, ids, [...(await customersNamed(uow, keys)).keys()]))
   })
 }
 
 const isBeyond = (positions: readonly number[], since: readonly number[]): boolean =>
   positions.some((position, partition) => position > (since[partition] ?? 0))
 
+/** Customers, and for each partition of the log the last position that touched their usage. */
+type ChangedPositions = ReadonlyMap<string, readonly number[]>
+
 /** Whose subscriptions may bill the events of these: their own, and those of the customers above them. */
-async function customersNamed(uow: Uow, keys: readonly string[]): Promise<string[]> {
-  const list = sql.param(keys)
+async function customersNamed(uow: Uow, keys: readonly ChangedCustomer[]): Promise<ChangedPositions> {
+  const list = sql.param(keys.map(({ key }) => key))
   const reading = withNamedStatements(uow)
   const found = await reading.tx
-    .select({ id: customers.id })
+    .select({ id: customers.id, reference: customers.reference })
     .from(customers)
     .where(
       sql`${inThisTenant(uow, customers)} and (${customers.id} = any(${list}) or ${customers.reference} = any(${list}))`,
     )
-  const ids = found.map(({ id }) => id)
-  return ids.length === 0 ? [] : (await loadRelatedCustomers(reading, ids, 'PARENTS')).map(({ id }) => id)
+  if (found.length === 0) return new Map()
+  const byKey = new Map(keys.map(({ key, positions }) => [key, positions]))
+  const own = new Map<string, readonly number[]>()
+  for (const { id, reference } of found)
+    own.set(id, latest(byKey.get(id) ?? [], reference === null ? [] : (byKey.get(reference) ?? [])))
+  const related = await loadRelatedCustomers(reading, [...own.keys()], 'PARENTS')
+  return changedWithParents(related, own)
 }
 
 /** Those of these subscriptions that bill one of these customers. */

@@ -12,6 +12,7 @@ import {
   missing,
   SETTINGS_COLUMNS,
 } from '../../../invoices/document/load-parties.ts'
+import { zoneOfParties } from '../../../invoices/document/parties.ts'
 import { loadNumberFieldsOf } from '../../../parties/platforms/number-fields.ts'
 import { platforms } from '../../../parties/platforms/table.ts'
 import {
@@ -23,6 +24,7 @@ import { loadPersistedUsage } from '../../persisted-usage/load-persisted-usage.t
 import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { isForeign, loadExchange, type Sold, startOf } from './load-exchange.ts'
+import { loadIssuedZones } from './load-issued-zones.ts'
 import { loadResumed } from './load-resumed.ts'
 import { loadSeats } from './load-seats.ts'
 import { loadSubLineCustomers } from './load-sub-line-customers.ts'
@@ -93,7 +95,7 @@ export async function loadManyInputs(
     if (!attribution) throw new Error('every subscription has its attribution')
     return { subscription, attribution, catalog, schedules: schedulesOf(subscription) }
   })
-  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates, resumed] = await Promise.all([
+  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates, resumed, issuedZones] = await Promise.all([
     loadTaxRatesOf(uow, found.map(askingOf)),
     loadTaxExchange(uow, found.map(invoicedOf)),
     loadNumberFieldsOf(
@@ -106,12 +108,17 @@ export async function loadManyInputs(
     loadSeats(uow, each),
     loadExchange(uow, each),
     loadResumed(uow, [...scheduled]),
+    loadIssuedZones(
+      uow,
+      found.map(one => [one.id, zoneOfParties({ platform, ...bothOf(one) })]),
+    ),
   ])
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
       const seated = seats.get(subscription.id)
       const resumedAt = resumed.get(subscription.id)
+      const zonesBefore = issuedZones.get(subscription.id)
       const both = bothOf(subscription)
       const inputs: BillingInputs = {
         platform,
@@ -125,6 +132,7 @@ export async function loadManyInputs(
         subscription,
         schedules: own,
         ...(resumedAt ? { resumed_at: resumedAt } : {}),
+        ...(zonesBefore ? { issued_zones: zonesBefore } : {}),
         ...sold,
         calculations,
         persisted_usages: persisted.get(subscription.id) ?? [],

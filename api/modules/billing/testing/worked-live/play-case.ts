@@ -68,7 +68,7 @@ class Played {
     )['id']
     const clock = { frozen_time: timeOf(start), customer_ids: [this.customer['reference']] }
     this.clock = (await this.post('test-clocks', clock))['id']
-    await this.subscribe(after(of.start, 'on') ?? 'A', timeOf(start))
+    await this.subscribe(after(of.start, 'on') ?? 'A', timeOf(after(of.start, 'since') ?? start))
   }
 
   private async subscribe(plan: string, start_at: string): Promise<void> {
@@ -76,7 +76,7 @@ class Played {
     const [type, value] = (after(of.start, 'every') ?? 'MONTH-1').split('-')
     const currency = after(of.start, 'currency') ?? 'EUR'
     const { schedule, seats } = await termsOfCase(this.tenant, of, this.plans)
-    const trial = after(of.start, 'trial')
+    const [trial, anchor] = [after(of.start, 'trial'), after(of.start, 'anchor')]
     this.seats = seats === null ? [] : [{ number: seats, start_at: trial === null ? start_at : timeOf(trial) }]
     const own = { pricing_plan_version_id: this.version(plan), pricing_currency: currency, ...schedule }
     const made = await this.post(`${SUBSCRIPTIONS}/init`, {
@@ -86,6 +86,7 @@ class Played {
         billing_currency: currency,
         billing_period: { type, value: Number(value) },
         billing_time: of.start.includes('exact') ? 'EXACT' : 'CALENDAR',
+        ...(anchor === null ? {} : { billing_anchor: timeOf(anchor) }),
         init_invoice_on_hold: of.start.includes('held'),
         status: 'ACTIVE',
       },
@@ -190,6 +191,9 @@ class Played {
         await succeed(this.tenant, 'PATCH', `/v1/customers/${this.customer['id']}`, { organization })
         return
       }
+      case 'zone':
+        await succeed(this.tenant, 'PATCH', `/v1/customers/${this.customer['id']}`, { timezone: first })
+        return
       case 'begin': {
         const url = `/v1/${SCHEDULES}/${last}?set_previous_end_at=true`
         await succeed(this.tenant, 'PATCH', url, { start_at: timeOf(first) })

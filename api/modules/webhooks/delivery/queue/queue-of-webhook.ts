@@ -23,10 +23,9 @@ export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: 
     return
   }
   if (active === previous.active) return
-  // The fence takes the queue away from any worker that is sending now.
-  const anew = active
-    ? sql`position = ${last}, failures = 0, cause = null, is_slow = false, leased_until = '-infinity',`
-    : sql``
+  // The fence takes the queue away from any worker that is sending now. Its lease lasts until that attempt has ended, so that what comes
+  // anew never arrives before it.
+  const anew = active ? sql`position = ${last}, failures = 0, cause = null, is_slow = false,` : sql``
   if (!active) await cancelReplay(uow, id)
   await uow.tx.execute(sql`
     update webhook_queues set ${anew} next_attempt_at = null, waiting_since = null, fence = fence + 1
@@ -38,6 +37,8 @@ type Failing = { webhook_id: string; position: string; failures: number; cause: 
 /** `penalty_box_data` by webhook id, for those of `webhooks` whose deliveries fail. */
 export async function loadPenalties(uow: ReadUow, webhooks: readonly Webhook[]): Promise<Map<string, Row>> {
   const { platformId, environment } = uow.tenant
+  // The payload may be of any resource.
+  const mayReadEvents = uow.actor.may?.('WEBHOOK_EVENT.VIEW') !== false
   const ids = JSON.stringify(webhooks.map(({ id }) => id))
   const { rows } = await uow.tx.execute<Failing>(sql`
     select webhook_id, position::text as position, failures, cause,
@@ -50,7 +51,7 @@ export async function loadPenalties(uow: ReadUow, webhooks: readonly Webhook[]):
     if (!webhook) continue
     const head = webhook.active ? await nextEvent(uow, webhook, position) : null
     // An event of a webhook contains this field itself: including its payload would nest each payload in the next.
-    const isShown = head !== null && head.object_type !== 'WEBHOOK'
+    const isShown = head !== null && head.object_type !== 'WEBHOOK' && mayReadEvents
     found.set(webhook_id, {
       retry_count: failures,
       retry_at: retry_ms === null ? null : formatInstant(instantOf(Number(retry_ms))),

@@ -30,6 +30,8 @@ export type QueueKey = {
 export type TakenQueue = QueueKey &
   Endpoint & {
     readonly fence: string
+    /** Another one after every change of the webhook. */
+    readonly version: string
     readonly wakes: string
     readonly position: string
     readonly failures: number
@@ -76,7 +78,7 @@ export async function takeQueues(
       left join webhook_replays r on r.platform_id = due.platform_id and r.environment = due.environment
         and r.webhook_id = due.webhook_id and r.status = 'RUNNING'
       where q.platform_id = due.platform_id and q.environment = due.environment and q.webhook_id = due.webhook_id
-      returning q.platform_id, q.environment, q.webhook_id, q.fence::text as fence, q.wakes::text as wakes,
+      returning q.platform_id, q.environment, q.webhook_id, q.fence::text as fence, w.xmin::text as version, q.wakes::text as wakes,
         q.position::text as position, q.failures, q.cause, w.active, w.included_actions, w.excluded_actions, w.include_previous_data,
         w.url, w.authentication_type, w.username, w.password_sealed, w.api_header_field, w.api_key_sealed, w.secret_sealed,
         w.previous_secret_sealed,
@@ -84,6 +86,17 @@ export async function takeQueues(
         ${RUNNING_REPLAY} as replay`),
   )
   return taken.rows
+}
+
+/** Whether the queue is still this worker's, and the webhook is as it was when the queue was taken. */
+export async function isUnchanged(system: Database, queue: TakenQueue): Promise<boolean> {
+  const found = await stateAsSystem(system, 'send-webhooks', {
+    text: `select from webhook_queues q
+      join webhooks w on w.platform_id = q.platform_id and w.environment = q.environment and w.id = q.webhook_id
+      where q.platform_id = $1 and q.environment = $2 and q.webhook_id = $3 and q.fence = $4::bigint and w.xmin::text = $5`,
+    values: [queue.platform_id, queue.environment, queue.webhook_id, queue.fence, queue.version],
+  })
+  return found.length > 0
 }
 
 /**

@@ -15,6 +15,16 @@ export type SendDeps = {
   readonly clock: Clock
 }
 
+/** What a turn asks between two attempts. */
+export type TurnDeps = SendDeps & {
+  /** Whether the queue is still this worker's, and its webhook as it was. */
+  readonly isUnchanged: (queue: TakenQueue) => Promise<boolean>
+  /** How long it relies on the last answer to that. */
+  readonly reliesMs?: number | undefined
+}
+
+/** So that a quick endpoint costs few questions, and an endpoint that was switched off gets little more. */
+const RELIES_MS = 250
 /** A turn starts no further attempt after this long, so that it ends well within its lease. */
 const TURN_MS = 20_000
 /** An endpoint that takes longer to answer is handled with other slow ones, so that it delays no quick one. */
@@ -58,9 +68,12 @@ export const attemptRow = (
 const paceOf = ({ events_per_second }: RunningReplay, now: Instant, count: number): Instant =>
   instantOf(now + Math.ceil((count * 1_000) / events_per_second))
 
-/** Sends what waits, in order. Stops at a failure, when the turn has lasted long enough, and when the worker stops. */
+/**
+ * Sends what waits, in order. Stops at a failure, when the turn has lasted long enough, when the webhook was changed, switched off or
+ * deleted meanwhile, and when the worker stops.
+ */
 export async function sendQueue(
-  deps: SendDeps,
+  deps: TurnDeps,
   queue: TakenQueue,
   { events, upTo, isAll }: Waiting,
   stop: AbortSignal,
@@ -80,8 +93,17 @@ export async function sendQueue(
   if (!queue.active) return { ...resting, isDone: true, waitingSince: null, isSlow: false, attempts }
   let { position, failures, cause } = queue
   let isSlow = false
+  let asked = began
+  /** Asks at most every `reliesMs`: what the last answer said holds until then. */
+  const isOver = async (): Promise<boolean> => {
+    const now = performance.now()
+    if (now - began > TURN_MS) return true
+    if (now - asked < (deps.reliesMs ?? RELIES_MS)) return false
+    asked = now
+    return !(await deps.isUnchanged(queue))
+  }
   for (const [index, event] of events.entries()) {
-    if (stop.aborted || (index > 0 && performance.now() - began > TURN_MS)) {
+    if (stop.aborted || (index > 0 && (await isOver()))) {
       return { ...resting, position, failures, cause, isDone: false, waitingSince: event.created_at, isSlow, attempts }
     }
     const outcome = await attempt(deps, queue, event)
