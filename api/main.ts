@@ -17,6 +17,7 @@ import { openTokenAccess } from './access/token-access.ts'
 import { buildApp } from './app.ts'
 import { createLiveRates } from './http/rate-limit/live-rates.ts'
 import { createRequestLimits } from './http/rate-limit/request-limits.ts'
+import { createReadTurns } from './http/read-turns.ts'
 import { httpTaxEngine } from './modules/invoices/tax/answers/http-engine.ts'
 import { createPost, WEBHOOK_TIMES } from './modules/webhooks/request/post.ts'
 import { openUsage } from './open-usage.ts'
@@ -59,6 +60,8 @@ const logger = createLogger('api', config.LOG_LEVEL)
 // One connection each listens for changes of keys, grants, memberships and platforms; the others read them.
 const KEYS_POOL_MAX = 6
 const GATEWAY_CONNECTIONS_MAX = 64
+/** Of the connections to PostgreSQL, what one tenant's reads may have at once; the rest is left for all others. */
+const READS_SHARE = 0.6
 /** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
 const CONNECT_MS = 4_000
 /** A statement is given up before the call that waits for it is refused. */
@@ -97,6 +100,7 @@ async function main(): Promise<void> {
     tokens,
     permissionCache,
     limits,
+    readTurns: createReadTurns(Math.max(1, Math.floor(poolMax * READS_SHARE))),
     trustedProxies: config.TRUSTED_PROXIES,
     addresses,
     mcpOrigins: config.MCP_ORIGINS,

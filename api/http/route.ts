@@ -28,8 +28,11 @@ import { authenticateFirst, callerOf } from './caller.ts'
 import { answerOf, isDryRun, rollBack } from './dry-run.ts'
 import { findStoredAnswer, type Reservation, reservationOf, storeAnswer } from './idempotency/idempotency.ts'
 import type { Permission } from './permissions.ts'
+import type { ReadTurns } from './read-turns.ts'
 
 export type RouteDeps = AccessDeps & {
+  /** Absent: as many reads of a tenant at once as come. */
+  readonly readTurns?: ReadTurns
   /** Named points where a fault test stops the process. */
   readonly failpoint?: Failpoints
 }
@@ -77,10 +80,12 @@ export function readRoute<
       const caller = callerOf(request)
       const input = inputOf<P, Q, B>(request)
       const readIt = spec.isPipelined?.(input, caller.tenant) ? readTenantAtOnce : readTenant
-      const read = (actor: Actor) =>
+      const readNow = (actor: Actor) =>
         inTimeOfRequest(deps, caller, request, () =>
           readIt(deps.database, caller.tenant, uow => spec.handle(uow, input), actor),
         )
+      const { readTurns } = deps
+      const read = (actor: Actor) => (readTurns ? readTurns.run(caller.tenant, () => readNow(actor)) : readNow(actor))
       const write = async (actor: Actor) => serializerCompiler({ schema: spec.response })(await read(actor))
       const keyed = await answerOnce(deps, { request, caller, status: 200 }, write)
       if (keyed) return await send(reply, keyed)
