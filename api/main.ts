@@ -60,7 +60,7 @@ const logger = createLogger('api', config.LOG_LEVEL)
 // One connection each listens for changes of keys, grants, memberships and platforms; the others read them.
 const KEYS_POOL_MAX = 6
 const GATEWAY_CONNECTIONS_MAX = 64
-/** Of the connections to PostgreSQL, what one tenant's reads may have at once; the rest is left for all others. */
+/** The share of the connections to PostgreSQL that the reads of one tenant may use at once. */
 const READS_SHARE = 0.6
 /** How long a call waits for a connection to PostgreSQL: callers are answered within 5 s. */
 const CONNECT_MS = 4_000

@@ -1,4 +1,4 @@
-// A tenant whose reads are slow keeps its own waiting, and those of no other.
+// A tenant's slow reads delay its own further reads, and no other tenant's.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startOwnApi } from '../testing/harness.ts'
 import { createReadTurns } from './read-turns.ts'
@@ -20,7 +20,7 @@ test('reads of a tenant wait for its slow one, while changes and the reads of ot
     return status
   }
   const slow = ask('slow', aLive.call('GET', '/v1/customers'))
-  // By then the slow one has its turn.
+  // The slow read has begun once it waits for the lock.
   await expect
     .poll(
       async () => (await api.sql(`select from pg_locks where not granted and relation = 'customers'::regclass`)).length,

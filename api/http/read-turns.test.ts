@@ -26,7 +26,7 @@ function rig(most: number) {
   }
 }
 
-test('so many reads of a tenant are at work, the others follow in their order, and another tenant waits for none of them', async () => {
+test('reads beyond the limit of a tenant wait in order, and no other tenant waits for them', async () => {
   const { read, started, end } = rig(2)
   const all = ['a', 'b', 'c', 'd'].map(name => read(one, name))
   const apart = [read(other, 'x'), read({ ...one, environment: 'TEST' }, 'y')]
@@ -41,7 +41,7 @@ test('so many reads of a tenant are at work, the others follow in their order, a
   expect(await Promise.all([...all, ...apart])).toEqual(['a', 'b', 'c', 'd', 'x', 'y'])
 })
 
-test('a read that fails gives its place up, and so does one that throws at once', async () => {
+test('a read that fails frees its place, and so does one that throws synchronously', async () => {
   const { read, started, end, fail } = rig(1)
   const turns = createReadTurns(1)
   const failing = expect(read(one, 'a')).rejects.toThrow('a')
@@ -60,7 +60,7 @@ test('a read that fails gives its place up, and so does one that throws at once'
   expect(await turns.run(one, async () => 'after')).toBe('after')
 })
 
-test('one that waits too long is refused, and leaves its place to the next', async () => {
+test('a read that waits too long is refused, and the next one can start', async () => {
   const turns = createReadTurns(1, 20)
   let end = (): void => undefined
   const slow = turns.run(
@@ -77,7 +77,7 @@ test('one that waits too long is refused, and leaves its place to the next', asy
   expect(await turns.run(one, async () => 'after')).toBe('after')
 })
 
-test('where a service is away, those that wait are told at once; any other failure is of one read alone', async () => {
+test('when a service is unavailable, waiting reads are refused at once; any other error fails only its own read', async () => {
   const turns = createReadTurns(1)
   const failing = (error: Error) => turns.run(one, () => turn().then(() => Promise.reject(error)))
   const away = new AppError('SERVICE_UNAVAILABLE', 'PostgreSQL is away.', { retryAfterSeconds: 5 })
@@ -94,7 +94,7 @@ test('where a service is away, those that wait are told at once; any other failu
   expect([refused?.status, next]).toEqual(['rejected', { status: 'fulfilled', value: 'b' }])
 })
 
-test('however they come and go, never more are at work than may be, and all are answered', async () => {
+test('the limit holds however long each read takes, and every read is answered', async () => {
   const turns = createReadTurns(3)
   let active = 0
   let highest = 0

@@ -1,9 +1,9 @@
-// How many reads of one tenant are at work at once. Without a limit, whoever sends a hundred searches in parallel has every connection to
-// PostgreSQL and every turn of the process, and the calls of all others wait behind them.
+// Limits how many reads of one tenant run at once. Without it, a hundred parallel searches of one tenant would take every connection to
+// PostgreSQL, and the calls of all other tenants would wait behind them.
 import { AppError } from '../../shared/errors.ts'
 import type { Tenant } from '../../shared/tenant.ts'
 
-/** Less than a call waits for a connection: where PostgreSQL hangs, those that wait for a turn are answered no later than the others. */
+/** Shorter than the wait for a connection, so that waiting reads are answered no later than the others when PostgreSQL hangs. */
 const WAIT_MS = 3_000
 const RETRY_AFTER_S = 1
 
@@ -12,13 +12,13 @@ type Lane = { active: number; readonly waiting: Set<Waiting> }
 
 export type ReadTurns = {
   /**
-   * Runs `read` when fewer than the most of the tenant's reads are at work. Those that wait come in their order. Throws SERVICE_UNAVAILABLE
-   * to one that waits too long, and to all that wait when a read that was at work found a service away.
+   * Runs `read` as soon as fewer than the limit of the tenant's reads are running; waiting reads start in order. Throws
+   * SERVICE_UNAVAILABLE when a read has waited too long, and to all waiting reads when a running one finds a service unavailable.
    */
   run<T>(tenant: Tenant, read: () => Promise<T>): Promise<T>
 }
 
-/** `most`: reads of one tenant at once. `waitMs` is less in tests. */
+/** `most`: how many reads of one tenant may run at once. `waitMs`: how long a read may wait to start. */
 export function createReadTurns(most: number, waitMs = WAIT_MS): ReadTurns {
   const lanes = new Map<string, Lane>()
   const leave = (name: string, lane: Lane): void => {
@@ -47,7 +47,7 @@ export function createReadTurns(most: number, waitMs = WAIT_MS): ReadTurns {
   }
 }
 
-/** Until one that leaves gives its place. */
+/** Resolves when a running read ends and this one may start. */
 const turnIn = (lane: Lane, waitMs: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const end = (): void => {
@@ -71,6 +71,6 @@ const turnIn = (lane: Lane, waitMs: number): Promise<void> =>
 const tooMany = (): AppError =>
   new AppError(
     'SERVICE_UNAVAILABLE',
-    'Too many slow reads of this platform are at work. Send fewer at once, or narrow them.',
+    'Too many reads of this platform are running. Send fewer at the same time, or narrow them.',
     { retryAfterSeconds: RETRY_AFTER_S },
   )

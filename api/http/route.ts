@@ -31,7 +31,7 @@ import type { Permission } from './permissions.ts'
 import type { ReadTurns } from './read-turns.ts'
 
 export type RouteDeps = AccessDeps & {
-  /** Absent: as many reads of a tenant at once as come. */
+  /** Limits the reads of one tenant that run at once; absent: no limit. */
   readonly readTurns?: ReadTurns
   /** Named points where a fault test stops the process. */
   readonly failpoint?: Failpoints

@@ -12,8 +12,8 @@ const SETTINGS = { max_threads: '1' }
 export type ChangedCustomer = { readonly key: string; readonly positions: readonly number[] }
 
 /**
- * These customers by name; read from the marks of the tenant, of which there is one an hour, name, meter and partition. An index
- * skips granules without new marks. Of a partition that `since` does not name, every mark counts as a change.
+ * The customers whose usage changed after the positions in `since`. Reads the tenant's marks: there is one for each hour, name, meter and
+ * partition, and an index skips granules without new ones. In a partition that `since` does not contain, every mark counts as a change.
  */
 export async function changedCustomers(
   client: ClickHouseClient,

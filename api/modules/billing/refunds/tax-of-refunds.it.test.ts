@@ -181,7 +181,7 @@ test('an invoice from before refunds carried tax stays as it was issued, and ver
   await change(billed, { tax_id: 'FR123', registered_address: FRANCE })
   const fee = (await invoicesOf(billed)).find(({ status }) => status === 'FINAL')
   // Without the taxes of its fee a refund is computed and stored as it was then.
-  // It is FINAL, so the database lets nobody else change it.
+  // The database refuses changes to a FINAL invoice, so the test turns off its triggers.
   const store = (content: string) =>
     api.sql(`begin; set local session_replication_role = replica;
       update invoices set content = ${content} where id = '${fee?.['id']}'; commit`)

@@ -26,7 +26,10 @@ afterAll(async () => {
   await api?.close()
 })
 
-/** A wallet of 100 credits that expire on 1 February, of which 30 are reserved for an hour, in the time of a clock. */
+/**
+ * The wallet of a customer on a test clock at `frozen_time`. It has 100 credits, which expire on 1 February 2031; 30 of them are reserved for
+ * an hour.
+ */
 async function reserved(frozen_time: string) {
   const { id: customer } = await tenant.seed.make(customerResource)
   const clock = (await post('test-clocks', { frozen_time, customer_ids: [customer] }))['id']

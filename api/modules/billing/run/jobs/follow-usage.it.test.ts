@@ -63,16 +63,20 @@ const isDue = async ({ subscriptionId }: Billed): Promise<boolean> =>
     ])
   )[0]?.['due']
 
-test('new usage makes exactly the subscriptions due that it may belong to', async () => {
-  api.clock.set(NOW)
-  const [touched, parent, other] = [await waiting(), await waiting(), await waiting()]
-  const child = await succeed(tenant, 'POST', '/v1/customers', {
+/** A customer whose events go on to this one. */
+const childOf = ({ customerId }: Billed) =>
+  succeed(tenant, 'POST', '/v1/customers', {
     reference: tenant.seed.unique('child'),
     type: 'INDIVIDUAL',
     status: 'ACTIVE',
     roles: ['PROCESSING_ONLY'],
-    parent_customer_id: parent.customerId,
+    parent_customer_id: customerId,
   })
+
+test('new usage makes exactly the subscriptions due that it may belong to', async () => {
+  api.clock.set(NOW)
+  const [touched, parent, other] = [await waiting(), await waiting(), await waiting()]
+  const child = await childOf(parent)
   // The first call finds whatever was touched before.
   expect(await follow([5, 7], [other.customerReference])).toEqual({ woken: 1, asked: [[0, 0]] })
   expect(await isDue(other)).toBe(true)
@@ -141,13 +145,7 @@ test('usage that comes while a subscription is billed, and is checked for meanwh
 test('what a run counted already does not make a subscription due again', async () => {
   api.clock.set(NOW)
   const [billed, parent] = [await waiting(), await waiting()]
-  const child = await succeed(tenant, 'POST', '/v1/customers', {
-    reference: tenant.seed.unique('child'),
-    type: 'INDIVIDUAL',
-    status: 'ACTIVE',
-    roles: ['PROCESSING_ONLY'],
-    parent_customer_id: parent.customerId,
-  })
+  const child = await childOf(parent)
   await follow([80, 80])
   const ids = [billed, parent].map(({ subscriptionId }) => subscriptionId)
   const billUpTo = async (...positions: number[]) => {

@@ -11,6 +11,16 @@ export type Terms = ReadonlyMap<string, string>
 export const termsIn = (line: string): Terms =>
   new Map(line.split(' ').map((term): [string, string] => [term.split('=')[0] ?? '', term.split('=')[1] ?? '']))
 
+/** Cases in blocks: a title after `# `, a line of terms, and the lines that are expected. */
+export const casesIn = (text: string) =>
+  text
+    .trim()
+    .split('\n\n')
+    .map(block => {
+      const [title = '', terms = '', ...lines] = block.split('\n')
+      return { title: title.slice(2), terms: termsIn(terms), lines }
+    })
+
 const lengthOf = (text: string): PeriodLength => {
   const [type, value] = text.split('-')
   return { type, value: Number(value) } as PeriodLength

@@ -8,7 +8,7 @@ import type { BillingPeriod } from '../../../../../shared/billing/periods.ts'
 import { at, formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
 import { invoiceWindows, wholePeriodAt } from '../../terms/windows.ts'
 import { exampleInvoice, linesOf } from '../example-inputs.ts'
-import { inputsOfTerms, momentOf, type Terms, termsIn, zoneOfTerms } from './case-terms.ts'
+import { casesIn, inputsOfTerms, momentOf, type Terms, termsIn, zoneOfTerms } from './case-terms.ts'
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8').trim()
 
@@ -49,12 +49,7 @@ test.each(MOMENTS)('$title', ({ terms, period }) => {
 })
 
 /** A block: title, terms with the day `by` which invoices are made, and the lines that they have then. */
-const BILLED = read('./billed-by-a-day.txt')
-  .split('\n\n')
-  .map(block => {
-    const [title = '', terms = '', ...lines] = block.split('\n')
-    return { title: title.slice(2), terms: termsIn(terms), lines }
-  })
+const BILLED = casesIn(read('./billed-by-a-day.txt'))
 
 test('there are days, and each has a title of its own', () => {
   expect(BILLED.length).toBeGreaterThan(150)

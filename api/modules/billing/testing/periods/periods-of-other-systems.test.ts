@@ -5,15 +5,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { exampleInvoices } from '../example-inputs.ts'
-import { inputsOfTerms, termsIn, zoneOfTerms } from './case-terms.ts'
+import { casesIn, inputsOfTerms, zoneOfTerms } from './case-terms.ts'
 
-const CASES = readFileSync(new URL('./periods-of-other-systems.txt', import.meta.url), 'utf8')
-  .trim()
-  .split('\n\n')
-  .map(block => {
-    const [title = '', terms = '', ...lines] = block.split('\n')
-    return { title: title.slice(2), terms: termsIn(terms), lines }
-  })
+const CASES = casesIn(readFileSync(new URL('./periods-of-other-systems.txt', import.meta.url), 'utf8'))
 
 test('there are cases, and each has a title of its own', () => {
   expect(CASES.length).toBeGreaterThan(390)
