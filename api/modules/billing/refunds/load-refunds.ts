@@ -27,13 +27,17 @@ type LineRow = {
   readonly deducted: string
   readonly deducted_by: readonly (readonly [string, string])[] | null
   readonly paused: readonly (readonly [number, number])[] | null
+  readonly refunded: boolean
+  readonly closed_at_ms: readonly number[] | null
 }
 
 /** The refunds on the invoice of `window`; runs no query where it has none. */
 export async function loadRefunds(uow: ReadUow, inputs: BillingInputs, window: InvoiceWindow): Promise<Refund[]> {
   const times = refundTimes(inputs)
   const { arrears } = window
-  const near = [...times.values()].filter(({ from }) => arrears !== null && arrears.start < from && from <= arrears.end)
+  const near = [...times.values()].filter(
+    ({ from }) => arrears !== null && arrears.start <= from && from <= arrears.end,
+  )
   return refundsIn(window, times, await loadAdvanceCharges(uow, inputs, near))
 }
 
@@ -56,7 +60,17 @@ export async function loadAdvanceCharges(
       (extract(epoch from l.service_end) * 1000)::bigint::text as end_ms,
       (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
       (l.amount_including_tax + coalesce(c.including, 0))::text as including,
-      l.amount_excluding_tax::text as net, l.tax_amount::text as tax, l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused
+      l.amount_excluding_tax::text as net, l.tax_amount::text as tax, l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused,
+      exists (
+        select from invoice_lines r
+        join invoices g on g.platform_id = r.platform_id and g.environment = r.environment and g.id = r.invoice_id
+        where r.platform_id = l.platform_id and r.environment = l.environment
+          and r.pricing_plan_subscription_id = l.pricing_plan_subscription_id and g.status = 'FINAL'
+          and r.source ->> 'refund_of_invoice_id' = l.invoice_id and r.source ->> 'key' = 'refund ' || l.invoice_id || ' ' || (l.source ->> 'key')
+      ) as refunded,
+      (select array_agg((extract(epoch from o.cutoff_at) * 1000)::float8) from invoices o
+        where o.platform_id = l.platform_id and o.environment = l.environment and o.pricing_plan_subscription_id = l.pricing_plan_subscription_id
+          and o.holds_period and o.status not in ('OPEN', 'DRAFT') and o.cutoff_at >= ${first}::timestamptz) as closed_at_ms
     from invoice_lines l
     join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id
     -- What credit notes give back, also those that are about to, is not given back again. They are below zero.
@@ -111,4 +125,6 @@ const advanceChargeOf = (row: LineRow, taxes: StoredTaxes): AdvanceCharge => ({
   includingTax: decimal(row.including),
   deducted: decimal(row.deducted),
   ...deductedByOf(row.deducted_by),
+  ...(row.refunded ? { refunded: true as const } : {}),
+  closedAt: (row.closed_at_ms ?? []).map(instantOf),
 })

@@ -10,7 +10,7 @@ import { invoiceWindows } from '../terms/windows.ts'
 import { linesIn } from '../testing/example-closing.ts'
 import { eur, exampleInputs, metered, plainUsage, recurring } from '../testing/example-inputs.ts'
 import { usageNeeds } from '../usage/usage-needs.ts'
-import { type AdvanceCharge, refundOf, refundsIn, refundTimes } from './refunds.ts'
+import { type AdvanceCharge, refundOf, refundsIn, refundTimes, withRefunded } from './refunds.ts'
 
 const UTC = zoneOf('UTC') as Zone
 const april = interval(at('2026-04-01T00:00:00Z'), at('2026-05-01T00:00:00Z'))
@@ -78,6 +78,62 @@ describe('when an advance charge is refunded', () => {
     const windows = [...invoiceWindows(inputs)]
     const bearing = windows.filter(window => refundsIn(window, refundTimes(inputs), [charged()]).length > 0)
     expect(bearing.map(({ cutoffAt }) => formatInstant(cutoffAt))).toEqual(['2026-04-16T00:00:00Z'])
+  })
+
+  describe('exactly where an invoice ends', () => {
+    const end = '2026-04-01T00:00:00Z'
+    const [first] = inputsOf({}).schedules
+    const schedules = [
+      { ...first, end_at: end, refund_advance_charges: true as const },
+      { ...first, id: 'schedule1', start_at: end },
+    ]
+    const inputs = inputsOf({}, schedules)
+    const windows = [...invoiceWindows(inputs)].slice(0, 4)
+    const half = interval(at('2026-03-11T00:00:00Z'), at('2026-09-11T00:00:00Z'))
+    const bearing = (more: Partial<AdvanceCharge>) =>
+      windows
+        .filter(window => refundsIn(window, refundTimes(inputs), [charged(more)]).length > 0)
+        .map(({ cutoffAt }) => formatInstant(cutoffAt))
+
+    test.each<[string, Partial<AdvanceCharge>, string[]]>([
+      ['on that invoice while it is open', { service: half, closedAt: [] }, [end]],
+      [
+        'on the next one where it was closed without',
+        { service: half, closedAt: [at(end)] },
+        [end, '2026-05-01T00:00:00Z'],
+      ],
+      ['on no other where it was closed with it', { service: half, closedAt: [at(end)], refunded: true }, [end]],
+      [
+        'on that invoice while it is open, though a later one is closed',
+        { service: half, closedAt: [at('2026-05-01T00:00:00Z')] },
+        [end],
+      ],
+    ])('%s', (_title, more, expected) => {
+      expect(bearing(more)).toEqual(expected)
+    })
+
+    test('once it is refunded, it is marked', () => {
+      const two = [charged(), charged({ key: 'other' })]
+      expect(withRefunded(two, [{ charged: charged(), from: at(end) }]).map(({ refunded }) => refunded)).toEqual([
+        true,
+        undefined,
+      ])
+    })
+  })
+
+  test('a subscription that ends where an invoice was closed has one more, for the time that was charged ahead', () => {
+    const time = { start_at: '2026-04-01T00:00:00Z', end_at: '2026-05-01T00:00:00Z' }
+    const inputs = {
+      ...inputsOf({ inactive_periods: [{ start_at: time.start_at, refund_advance_charges: true }] }),
+      charged_after_end: time,
+    }
+    const last = [...invoiceWindows(inputs)].at(-1)
+    if (!last) throw new Error('there is one')
+    expect(last).toEqual({ arrears: april, advance: null, cutoffAt: april.start, opensAt: april.start })
+    expect(chargesOf(resolveTerms(inputs), last, new Set())).toEqual([])
+    expect(refundsIn(last, refundTimes(inputs), [charged({ closedAt: [april.start] })])).toMatchObject([
+      { from: april.start },
+    ])
   })
 })
 

@@ -44,6 +44,10 @@ export type AdvanceCharge = {
   readonly deducted: Decimal
   /** The parts of it that amounts on prices took, by clause; absent where it is not known, or one of them took all of it. */
   readonly deductedBy?: ReadonlyMap<string, Decimal>
+  /** Present where a FINAL invoice has given its unused days back. */
+  readonly refunded?: true
+  /** The cutoffs of the closed invoices of the subscription from the first refund on; absent where all are closed. */
+  readonly closedAt?: readonly Instant[]
 }
 
 /** A charge in advance. The days from `from` on are refunded. */
@@ -94,7 +98,10 @@ function endTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Insta
 const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | null =>
   refund_advance_charges === true && end_at !== null ? at(end_at) : null
 
-/** The refunds that belong on the invoice of this window: those that start in the time it collects. */
+/**
+ * The refunds that belong on the invoice of this window: those that start in the time it collects. One at the very start of that time
+ * belongs on the invoice before, unless that was closed before the end was known: it has charged the days left, and gave none back.
+ */
 export const refundsIn = (window: InvoiceWindow, times: RefundTimes, charged: readonly AdvanceCharge[]): Refund[] =>
   charged.flatMap(each => {
     const found = [each.scheduleId, ofPrice(each.scheduleId, each.configId ?? '')].flatMap(
@@ -102,11 +109,25 @@ export const refundsIn = (window: InvoiceWindow, times: RefundTimes, charged: re
     )
     const { arrears } = window
     const time = instantOf(Math.min(...found))
-    if (found.length === 0 || arrears === null || time <= arrears.start || time > arrears.end) return []
+    if (found.length === 0 || arrears === null || time < arrears.start || time > arrears.end) return []
+    if (time === arrears.start && !isMissed(each, time)) return []
     // A charge whose period never began is refunded in full.
     const from = instantOf(Math.max(time, each.service.start))
     return from < each.service.end ? [{ charged: each, from }] : []
   })
+
+/** Whether the invoice that collects up to this time is closed and did not refund the charge. */
+const isMissed = ({ refunded, closedAt }: AdvanceCharge, time: Instant): boolean =>
+  refunded !== true && (closedAt === undefined || closedAt.includes(time))
+
+/** The charges, those marked that a closed invoice refunds. */
+export const withRefunded = (charged: readonly AdvanceCharge[], refunds: readonly Refund[]): AdvanceCharge[] =>
+  refunds.length === 0
+    ? [...charged]
+    : charged.map(each => (refunds.some(refund => isSame(refund.charged, each)) ? { ...each, refunded: true } : each))
+
+const isSame = (one: AdvanceCharge, other: AdvanceCharge): boolean =>
+  one.invoiceId === other.invoiceId && one.key === other.key
 
 type RefundContext = {
   readonly zone: Zone

@@ -13,7 +13,7 @@ import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type InvoiceFigures, priceFigures } from '../pricing/price-invoice.ts'
 import { scheduleOfClause } from '../rating/clauses-of.ts'
 import { advanceChargesOf } from '../refunds/advance-charges.ts'
-import { type AdvanceCharge, type Refund, refundsIn, refundTimes } from '../refunds/refunds.ts'
+import { type AdvanceCharge, type Refund, refundsIn, refundTimes, withRefunded } from '../refunds/refunds.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
@@ -187,7 +187,7 @@ const LACKS_TAX =
 /** What is billed once this invoice is simulated as well. */
 export function afterSimulated(
   soFar: SimulatedSoFar,
-  { invoice, inputs }: SimulatedPlan,
+  { invoice, inputs, refunds }: SimulatedPlan,
   priced: InvoiceFigures,
 ): SimulatedSoFar {
   const { invoiceId, positions, customerKeys, namesHash } = invoice
@@ -199,7 +199,7 @@ export function afterSimulated(
     names_hash: namesHash,
     charges: priced.counted,
   }
-  const ahead = advanceChargesOf(priced, invoiceId)
+  const ahead = [...withRefunded(soFar.ahead, refunds), ...advanceChargesOf(priced, invoiceId)]
   const deducted = [...soFar.deducted, ...deductedIn(invoiceId, priced.lines)]
-  return { ...soFar, closed: [...soFar.closed, closed], ahead: [...soFar.ahead, ...ahead], deducted }
+  return { ...soFar, closed: [...soFar.closed, closed], ahead, deducted }
 }

@@ -217,6 +217,11 @@ export type BillingInputs = Parties & {
   readonly schedules: readonly ScheduleInput[]
   /** Times, in order, at which a schedule starts and a closed invoice ends. If one is inside a billing period, the rest of the period has its own invoice. */
   readonly resumed_at?: readonly string[]
+  /**
+   * The time from its end on that closed invoices charged ahead, where it ended with a refund exactly where one of them ends; otherwise
+   * absent.
+   */
+  readonly charged_after_end?: { readonly start_at: string; readonly end_at: string }
   /** The zones that its issued invoices were in before, in the order of time; absent where they were in none but that of the parties. */
   readonly issued_zones?: readonly IssuedZone[]
   readonly plans: readonly PlanInput[]

@@ -158,6 +158,11 @@ function* cutAt(period: BillingPeriod, moments: readonly Instant[]): Generator<B
 
 /** Every invoice of the subscription in order, lazily; without an end they continue to the year 2200. */
 export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
+  yield* collectingWindows(inputs)
+  yield* refundingWindow(inputs)
+}
+
+function* collectingWindows(inputs: BillingInputs): Generator<InvoiceWindow, void, undefined> {
   const [span, from] = [activeSpan(inputs), billedFrom(inputs)]
   if (!span || from === null) return
   let current: BillingPeriod | null = null
@@ -172,11 +177,18 @@ export function* invoiceWindows(inputs: BillingInputs): Generator<InvoiceWindow,
     yield { arrears: current.covered, advance: null, cutoffAt: current.covered.end, opensAt: current.covered.start }
 }
 
+/** The invoice that refunds what was charged ahead of the end before that was known. It is for the time that was charged. */
+function* refundingWindow({ charged_after_end: charged }: BillingInputs): Generator<InvoiceWindow, void, undefined> {
+  if (!charged) return
+  const arrears = interval(at(charged.start_at), at(charged.end_at))
+  yield { arrears, advance: null, cutoffAt: arrears.start, opensAt: arrears.start }
+}
+
 /**
  * The time whose advance charges an invoice bills: charges that start in it, and charges that earlier invoices left
  * out.
  */
 export function advanceScan(window: InvoiceWindow): Interval {
   const start = window.arrears?.start ?? window.cutoffAt
-  return interval(start, window.advance?.end ?? window.cutoffAt)
+  return interval(start, (window.advance ?? window.arrears)?.end ?? window.cutoffAt)
 }

@@ -53,9 +53,9 @@ export async function openDeliveryRig(): Promise<DeliveryRig> {
     deps,
     jobDeps: { system, outboxRetentionDays: 30, metrics, logger: silentLogger },
     relay: async () => {
-      // An open transaction in the database of another test delays the positions.
+      // An open transaction delays the positions, also one in the database of another test.
       const relayed = () => relayBatch({ database: system, reactions: [], failpoints }).then(waiting)
-      await vi.waitFor(async () => expect(await relayed()).toBe(0), { interval: 5 })
+      await vi.waitFor(async () => expect(await relayed()).toBe(0), { interval: 5, timeout: 60_000 })
       while (await consumeBatch({ database: system, failpoints }, wakeQueues));
     },
     send: async more => {

@@ -23,6 +23,7 @@ import {
 import { loadPersistedUsage } from '../../persisted-usage/load-persisted-usage.ts'
 import type { BillingInputs, PlatformInput, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
 import { loadCatalog } from './load-catalog.ts'
+import { loadChargedAfterEnd } from './load-charged-after-end.ts'
 import { isForeign, loadExchange, type Sold, startOf } from './load-exchange.ts'
 import { loadIssuedZones } from './load-issued-zones.ts'
 import { loadResumed } from './load-resumed.ts'
@@ -95,29 +96,32 @@ export async function loadManyInputs(
     if (!attribution) throw new Error('every subscription has its attribution')
     return { subscription, attribution, catalog, schedules: schedulesOf(subscription) }
   })
-  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates, resumed, issuedZones] = await Promise.all([
-    loadTaxRatesOf(uow, found.map(askingOf)),
-    loadTaxExchange(uow, found.map(invoicedOf)),
-    loadNumberFieldsOf(
-      uow,
-      platform.invoice_settings,
-      found.map(one => ({ customerId: billedId(one), billingEntityId: one.billing_entity_id })),
-    ),
-    loadCopiedFields(uow, each.map(copiedFrom)),
-    loadSubLineCustomers(uow, each),
-    loadSeats(uow, each),
-    loadExchange(uow, each),
-    loadResumed(uow, [...scheduled]),
-    loadIssuedZones(
-      uow,
-      found.map(one => [one.id, zoneOfParties({ platform, ...bothOf(one) })]),
-    ),
-  ])
+  const [taxRates, taxExchange, numberFields, copied, sharing, seats, rates, resumed, chargedAfterEnd, issuedZones] =
+    await Promise.all([
+      loadTaxRatesOf(uow, found.map(askingOf)),
+      loadTaxExchange(uow, found.map(invoicedOf)),
+      loadNumberFieldsOf(
+        uow,
+        platform.invoice_settings,
+        found.map(one => ({ customerId: billedId(one), billingEntityId: one.billing_entity_id })),
+      ),
+      loadCopiedFields(uow, each.map(copiedFrom)),
+      loadSubLineCustomers(uow, each),
+      loadSeats(uow, each),
+      loadExchange(uow, each),
+      loadResumed(uow, [...scheduled]),
+      loadChargedAfterEnd(uow, each),
+      loadIssuedZones(
+        uow,
+        found.map(one => [one.id, zoneOfParties({ platform, ...bothOf(one) })]),
+      ),
+    ])
   return new Map(
     each.map(({ subscription, attribution, catalog, schedules: own }, place) => {
       const { condition_names, calculations, ...sold } = catalog
       const seated = seats.get(subscription.id)
       const resumedAt = resumed.get(subscription.id)
+      const charged = chargedAfterEnd.get(subscription.id)
       const zonesBefore = issuedZones.get(subscription.id)
       const both = bothOf(subscription)
       const inputs: BillingInputs = {
@@ -132,6 +136,7 @@ export async function loadManyInputs(
         subscription,
         schedules: own,
         ...(resumedAt ? { resumed_at: resumedAt } : {}),
+        ...(charged ? { charged_after_end: charged } : {}),
         ...(zonesBefore ? { issued_zones: zonesBefore } : {}),
         ...sold,
         calculations,

@@ -7,7 +7,7 @@ import { type LateCharge, lateCharge, lateUnits, termOf } from '../../late/late-
 import { type Deducted, deductedIn } from '../../pricing/deducted.ts'
 import { type PricedInvoice, priceInvoice } from '../../pricing/price-invoice.ts'
 import { advanceChargesOf } from '../../refunds/advance-charges.ts'
-import { type AdvanceCharge, refundsIn, refundTimes } from '../../refunds/refunds.ts'
+import { type AdvanceCharge, refundsIn, refundTimes, withRefunded } from '../../refunds/refunds.ts'
 import { keyOfWindow } from '../../run/state/subscription-invoices.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
 import { resolveTerms } from '../../terms/price-terms.ts'
@@ -36,7 +36,7 @@ export function billYear(
   const keys = new Set<string>()
   const billed = new Set<string>()
   const counted: ClosedUsage[] = []
-  const ahead: AdvanceCharge[] = []
+  let ahead: AdvanceCharge[] = []
   const deducted: Deducted[] = []
   let from = story.start
   for (;;) {
@@ -51,6 +51,7 @@ export function billYear(
     })
     const needs = usageNeeds([...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)])
     const id = `invoice${closed.length}`
+    const refunds = refundsIn(window, refundTimes(inputs), ahead)
     const invoice = priceInvoice(inputs, {
       terms,
       window,
@@ -59,7 +60,7 @@ export function billYear(
       deducted: [...deducted],
       usage: new Map(needs.map(need => [need.key, usageIn(story, need, issued)])),
       late,
-      refunds: refundsIn(window, refundTimes(inputs), ahead),
+      refunds,
       finalizedAt: instantOf(issued),
     })
     keys.add(keyOfWindow(window))
@@ -67,9 +68,10 @@ export function billYear(
     funds?.closed(id, { window, invoice })
     for (const key of invoice.advanceCharges) billed.add(key)
     deducted.push(...deductedIn(id, invoice.lines))
-    ahead.push(
+    ahead = [
+      ...withRefunded(ahead, refunds),
       ...advanceChargesOf(invoice, id).filter(each => !(each.excludingTax.eq('0') && each.includingTax.eq('0'))),
-    )
+    ]
     const figures = { positions: [], customer_keys: [], names_hash: null, charges: invoice.counted }
     counted.push({ invoice_id: id, subscription_id: 'subscription', ...figures })
   }
