@@ -4,10 +4,16 @@ import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../shared/database/database.ts'
 
 /**
- * Jobs of one class share a runner, and hold up only each other. `short`: seconds, on our own servers; `long`: minutes;
- * `external`: waits for servers of others.
+ * Jobs of one class share a runner, and hold up only each other. `short`: seconds, on our own servers; `group`: seconds too, but as much work
+ * as fills a core; `long`: minutes; `external`: waits for servers of others.
  */
-export type JobClass = 'short' | 'long' | 'external'
+export type JobClass = 'short' | 'group' | 'long' | 'external'
+
+/**
+ * Jobs at a time in one worker. Of groups one computes while the other waits for usage; more would be taken from workers that have none.
+ * Two files may hold some 400 MB; a download holds a megabyte or two.
+ */
+export const CONCURRENCY: Readonly<Record<JobClass, number>> = { short: 4, group: 2, long: 2, external: 4 }
 
 /** The run of a job that is under way. */
 export type JobRun = {

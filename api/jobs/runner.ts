@@ -7,7 +7,7 @@ import { closableClients } from '../../shared/database/connection/closable-clien
 import { probePostgres } from '../../shared/database/connection/probe.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createUnlessHung } from '../../shared/process/unless-hung.ts'
-import type { Job, JobClass, JobRun } from './define-job.ts'
+import { CONCURRENCY, type Job, type JobRun } from './define-job.ts'
 import { type LivingWorkers, watchWorkers } from './living-workers.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { QueuePool } from './queue-pool.ts'
@@ -21,8 +21,6 @@ export type Jobs = {
 
 export type RunnerDeps = { readonly logger: Logger; readonly metrics: Pick<WorkerMetrics, 'jobs' | 'jobSeconds'> }
 
-/** Jobs at a time in one worker. Two files may hold some 400 MB; a download holds a megabyte or two. */
-const CONCURRENCY: Readonly<Record<JobClass, number>> = { short: 4, long: 2, external: 4 }
 const POLL_MS = 2_000
 const RESTART_MS = 1_000
 const CONNECT_MS = 10_000

@@ -5,7 +5,7 @@ import { assertPortFree } from '../../infra/services/child.ts'
 import { PORTS } from '../../infra/start/settings.ts'
 
 const FIRST = 25_000
-const BLOCK = 12
+const BLOCK = Object.keys(PORTS).length
 const BLOCKS = 100
 /** One for each block: who listens on it has the block. */
 const FIRST_GUARD = FIRST - BLOCKS
@@ -19,8 +19,8 @@ export async function claimPorts(): Promise<(name: PortName) => number> {
 }
 
 /**
- * The first of twelve free ports in a row. No other process gets the same ones while this process lives, even before anything listens on
- * them.
+ * The first of as many free ports in a row as a start takes. No other process gets the same ones while this process lives, even before
+ * anything listens on them.
  */
 export async function claimBlock(): Promise<number> {
   for (let attempt = 0; attempt < BLOCKS; attempt += 1) {

@@ -106,6 +106,7 @@ async function newSettings(natsUrl: string | null, clickhouseDatabase: string): 
     dataDir: await newDataFolder(),
     host: '127.0.0.1',
     clickhouseDatabase,
+    workers: 1,
     external: { databaseUrl: null, natsUrl, clickhouseUrl: null },
     addresses: {
       base_url: urlOf('api'),

@@ -7,7 +7,7 @@ import { readDemoRecord, writeDemoRecord } from '../demo/demo-record.ts'
 import { runDemo } from '../demo/run-demo.ts'
 import { type Accounts, type Addresses, findOrCreateAccounts, writeCredentials } from './accounts.ts'
 import { lockDataDir } from './lock.ts'
-import { PROCESSES, pidFileOf, processUnit } from './processes.ts'
+import { pidFileOf, processesWith, processUnit } from './processes.ts'
 import { refuseUnfinished } from './refuse-unfinished.ts'
 import { hasRoom } from './room.ts'
 import { say } from './screen.ts'
@@ -17,7 +17,7 @@ import { createSupervisor, type Supervisor } from './supervisor.ts'
 
 /** What a killed start left running is ended first, front to back, so that nothing writes while services restart. */
 async function stopLeftOvers(settings: Settings): Promise<void> {
-  for (const { name } of PROCESSES.toReversed())
+  for (const { name } of processesWith().toReversed())
     if (await stopOrphan(pidFileOf(settings.dataDir, name)))
       say(`Ended ${name}, left running by a start that was killed`)
 }
@@ -28,8 +28,9 @@ async function startEverything(settings: Settings, supervisor: Supervisor): Prom
   const services = await startServices(settings, supervisor, say)
   await migrateAll(settings, services, say)
   const accounts = await findOrCreateAccounts(services.databaseUrl, settings.dataDir)
-  say('Starting identity, ingest, aggregator, worker and api')
-  await supervisor.start(PROCESSES.map(spec => processUnit(settings, services, spec)))
+  const processes = processesWith(settings.workers)
+  say(`Starting ${processes.map(({ name }) => name).join(', ')}`)
+  await supervisor.start(processes.map(spec => processUnit(settings, services, spec)))
   const file = writeCredentials(settings.dataDir, settings.addresses, accounts)
   say(`All ready; keys and the demo user are in ${file}`)
   return accounts

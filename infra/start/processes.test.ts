@@ -7,7 +7,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { ANSWER_MS } from '../../api/http/answer-in-time.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
-import { environmentOf, PROCESSES, STOP_TIMEOUT_MS, spawnProcess } from './processes.ts'
+import { environmentOf, PROCESSES, processesWith, STOP_TIMEOUT_MS, spawnProcess } from './processes.ts'
 import { loginsIn } from './services.ts'
 import { METRICS_PORTS, readSettings } from './settings.ts'
 
@@ -50,6 +50,27 @@ test('each logs in to PostgreSQL as itself, with a password that only it has', (
   const passwords = Object.values(servicesIn().logins).map(url => new URL(url).password)
   expect(new Set(passwords).size).toBe(4)
   for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('further workers are like the first, on ports of their own', () => {
+  expect(processesWith(1)).toEqual(PROCESSES)
+  const settings = readSettings({ DATA_DIR: dataDir, WORKERS: '3' })
+  const started = processesWith(settings.workers)
+  expect(started.map(({ name }) => name)).toEqual([
+    'identity',
+    'ingest',
+    'aggregator',
+    'worker',
+    'worker-2',
+    'worker-3',
+    'api',
+  ])
+  const envs = started.map(spec => environmentOf(settings, servicesIn(), spec))
+  const [first, second] = started.flatMap(({ module }, place) => (module === 'api/worker' ? [envs[place] ?? {}] : []))
+  const own = { PORT: String(settings.port('worker-2')), METRICS_PORT: String(settings.port('worker-2')) }
+  expect(second).toEqual({ ...first, ...own })
+  const ports = envs.flatMap(({ PORT, METRICS_PORT }) => [...new Set([PORT, METRICS_PORT])])
+  expect(new Set(ports).size).toBe(ports.length)
 })
 
 test('the passwords are found again by the next start, and readable by their owner alone', () => {

@@ -26,7 +26,15 @@ const REBUILD_TIMEOUT_MS = 3_600_000
 /** A process ends by itself before that, whatever hangs. */
 export const STOP_TIMEOUT_MS = STOP_GRACE_MS + 3_000
 
-/** In the order they are started; the api fronts the others and comes last. */
+const WORKER: ProcessSpec = {
+  name: 'worker',
+  module: 'api/worker',
+  needs: ['worker logins', 'data secret', 'mail', 'nats', 'clickhouse'],
+  isFront: true,
+}
+const FURTHER_WORKERS = (['worker-2', 'worker-3', 'worker-4'] as const).map(name => ({ ...WORKER, name }))
+
+/** One of each, in the order they are started; the api fronts the others and comes last. */
 export const PROCESSES: readonly ProcessSpec[] = [
   { name: 'identity', module: 'identity/main', needs: ['identity login', 'identity secret', 'mail'] },
   { name: 'ingest', module: 'ingest/main', needs: ['gateway login', 'nats'] },
@@ -36,14 +44,13 @@ export const PROCESSES: readonly ProcessSpec[] = [
     needs: ['nats', 'clickhouse'],
     readyWithinMs: REBUILD_TIMEOUT_MS,
   },
-  {
-    name: 'worker',
-    module: 'api/worker',
-    needs: ['worker logins', 'data secret', 'mail', 'nats', 'clickhouse'],
-    isFront: true,
-  },
+  WORKER,
   { name: 'api', module: 'api/main', needs: ['api logins', 'data secret', 'nats', 'clickhouse'], isFront: true },
 ]
+
+/** The same with so many workers; without a number, all that any start runs. */
+export const processesWith = (workers = 1 + FURTHER_WORKERS.length): ProcessSpec[] =>
+  PROCESSES.flatMap(spec => (spec === WORKER ? [WORKER, ...FURTHER_WORKERS.slice(0, workers - 1)] : [spec]))
 
 export const pidFileOf = (dataDir: string, name: string): string => join(dataDir, 'run', `${name}.pid.json`)
 

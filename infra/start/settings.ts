@@ -19,6 +19,9 @@ export const PORTS = {
   apiMetrics: 9,
   identityMetrics: 10,
   ingestMetrics: 11,
+  'worker-2': 12,
+  'worker-3': 13,
+  'worker-4': 14,
 } as const
 
 /** Where each process says how it is and what it measures: beside its public port, or on its only one. */
@@ -28,6 +31,9 @@ export const METRICS_PORTS = {
   ingest: 'ingestMetrics',
   aggregator: 'aggregator',
   worker: 'worker',
+  'worker-2': 'worker-2',
+  'worker-3': 'worker-3',
+  'worker-4': 'worker-4',
 } as const satisfies Record<string, keyof typeof PORTS>
 export type ProcessName = keyof typeof METRICS_PORTS
 
@@ -46,6 +52,8 @@ export type Settings = {
   readonly dataDir: string
   readonly host: string
   readonly clickhouseDatabase: string
+  /** How many workers are started. */
+  readonly workers: number
   /** Services that run elsewhere; null: the embedded one is started. */
   readonly external: { readonly [Name in keyof ExternalUrls]: string | null }
   readonly addresses: Addresses
@@ -64,6 +72,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     'HOST',
     'METRICS_HOST',
     'CLICKHOUSE_DATABASE',
+    'WORKERS',
     'BASE_URL',
     'LOG_LEVEL',
   ])
@@ -74,6 +83,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     dataDir: resolve(PROJECT_ROOT, config.DATA_DIR),
     host: config.HOST,
     clickhouseDatabase: config.CLICKHOUSE_DATABASE,
+    workers: config.WORKERS,
     external: {
       databaseUrl: given('DATABASE_URL'),
       natsUrl: given('NATS_URL'),

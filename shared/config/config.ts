@@ -29,6 +29,11 @@ const setting = <T>(help: string, fallback: string | null, parse: (text: string)
 export const SETTINGS = {
   DATA_DIR: setting('Where the embedded services, the aggregator index and credentials.json live.', '.local', text),
   PORT_BASE: setting('First port; api +0, identity +1, ingest +2, then the rest.', '8080', integer(1, 65_000)),
+  WORKERS: setting(
+    'Workers that `npm start` runs. Each bills two groups of subscriptions at a time; a second one uses a second core.',
+    '2',
+    integer(1, 4),
+  ),
   HOST: setting('Address the HTTP servers listen on.', '127.0.0.1', text),
   LOG_LEVEL: setting(
     'Least severe log line that is written.',

@@ -162,7 +162,7 @@ export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =
     }),
     defineJob<BillingJobDeps, GroupPayload>({
       ...BILLING_GROUP,
-      class: 'short',
+      class: 'group',
       rights: {},
       run: async (deps, payload) => {
         const { again, alone } = await billGroup(deps, tenantOf(payload), group)

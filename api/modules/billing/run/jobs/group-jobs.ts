@@ -7,7 +7,7 @@ import { groupBy } from '../../../../../shared/group-by.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { instantOf } from '../../../../../shared/time.ts'
-import { queueJobs } from '../../../../jobs/define-job.ts'
+import { CONCURRENCY, queueJobs } from '../../../../jobs/define-job.ts'
 import { countLivingWorkers } from '../../../../jobs/living-workers.ts'
 import type { WorkerMetrics } from '../../../../jobs/metrics.ts'
 import type { TenantPayload } from '../../../../jobs/tenant-jobs.ts'
@@ -26,14 +26,12 @@ export type GroupPayload = TenantPayload & { readonly slot: number }
 
 /** Subscriptions in a group: enough to share the cost of a group among many, and few enough to take only seconds. */
 const GROUP_MAX = 250
-/** Concurrent groups of one tenant for each worker: while one waits for usage, another computes. */
-const SLOTS = 2
 const CLAIM_MS = 60_000
 
 /** Queues groups for the tenants of these subscriptions. */
 export async function queueGroups(tx: SystemTransaction, due: readonly TenantPayload[]): Promise<void> {
   if (due.length === 0) return
-  const slotsMax = SLOTS * (await countLivingWorkers(tx))
+  const slotsMax = CONCURRENCY.group * (await countLivingWorkers(tx))
   for (const [, own] of groupBy(due, ({ platform_id, environment }) => `${platform_id} ${environment}`)) {
     const [first] = own
     if (!first) continue
