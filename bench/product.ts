@@ -48,5 +48,18 @@ export async function startWorker(setup: Setup, clickhouseUrl: string, more: Set
   return await startModule('api/worker', settings, { healthPort: Number(settings.PORT) })
 }
 
+/** As many workers as BENCH_WORKERS says, one by default; the first with these settings. */
+export async function startWorkers(
+  setup: Setup,
+  clickhouseUrl: string,
+  more: Settings = {},
+): Promise<{ readonly worker: Running; readonly all: readonly Running[]; readonly pids: Record<string, number> }> {
+  const worker = await startWorker(setup, clickhouseUrl, more)
+  const all = [worker]
+  while (all.length < Number(process.env['BENCH_WORKERS'] ?? 1)) all.push(await startWorker(setup, clickhouseUrl))
+  const pids = all.map(({ pid }, place) => [place === 0 ? 'worker' : `worker ${place + 1}`, pid])
+  return { worker, all, pids: Object.fromEntries(pids) }
+}
+
 /** For a benchmark that sends more than a client may. */
 export const UNLIMITED: Settings = { API_RATE_CREDENTIAL: '100000', API_RATE_ADDRESS: '100000' }

@@ -1,12 +1,13 @@
 // node dist/bench/billing-run/behind.js [customers [seconds [eventsPerSecond]]]: how far OPEN invoices are behind their usage while events of
-// all customers (1,000 by default) come in through gateway and aggregator (5,000 a second, for four minutes).
+// all customers (1,000 by default) come in through gateway and aggregator (5,000 a second, for four minutes). BENCH_WORKERS: of how many
+// processes the worker is.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Pool } from 'undici'
 import { loginOf } from '../../shared/testing/database-logins.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { type Running, startModule } from '../processes.ts'
-import { startApi, startWorker } from '../product.ts'
+import { startApi, startWorkers } from '../product.ts'
 import { setUp } from '../setup.ts'
 import {
   caller,
@@ -60,8 +61,8 @@ try {
   const startAt = new Date(Date.now() - 2 * DAY_MS).toISOString()
   const template = await makeTemplate(caller(`http://127.0.0.1:${api.port}`, setup.apiKey), startAt)
   const copied = await copyCustomers(setup, { template, from: 0, to: customers })
-  const worker = await startWorker(setup, clickhouseUrl)
-  running.push(worker)
+  const workers = await startWorkers(setup, clickhouseUrl)
+  running.push(...workers.all)
   // Each gets its OPEN invoice.
   await database.query(
     `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
@@ -75,7 +76,7 @@ try {
     await sleep(POLL_MS)
   console.log(`${customers} OPEN invoices stand`)
 
-  const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, worker: worker.pid, api: api.pid }
+  const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, ...workers.pids, api: api.pid }
   const sender = sendEvents(gateway)
   await sleep(SETTLE_MS)
   const isCounted = await resetStatements(database)

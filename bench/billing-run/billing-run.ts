@@ -7,7 +7,7 @@ import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import type { Costs } from '../cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import type { Running } from '../processes.ts'
-import { startApi, startWorker } from '../product.ts'
+import { startApi, startWorkers } from '../product.ts'
 import { peakMemoryMiB } from '../report.ts'
 import { type Setup, setUp } from '../setup.ts'
 import { type Beside, countGarbage, measureBeside } from './beside.ts'
@@ -25,8 +25,6 @@ const TIMEOUT_MS = 1_000
 const LEAST_TIMEOUT_MS = 600_000
 const POLL_MS = 200
 const WARM_UP = 100
-/** Of how many processes the worker is. */
-const WORKERS = Number(process.env['BENCH_WORKERS'] ?? 1)
 /** Subscriptions of a customer, which combine. */
 const EACH = Number(process.env['BENCH_COMBINE'] ?? 1)
 
@@ -55,12 +53,9 @@ export async function billingRuns(sizes: readonly number[]): Promise<{ runs: Run
     running.push(aggregator)
     const api = await startApi(setup, clickhouseUrl)
     running.push(api)
-    const worker = await startWorker(setup, clickhouseUrl, garbage.settings)
-    running.push(worker)
-    const others: Running[] = []
-    for (let place = 1; place < WORKERS; place += 1) others.push(await startWorker(setup, clickhouseUrl))
-    running.push(...others)
-    return await measure(setup, { clickhouseUrl, api, worker, others, aggregator, garbage, sizes })
+    const workers = await startWorkers(setup, clickhouseUrl, garbage.settings)
+    running.push(...workers.all)
+    return await measure(setup, { clickhouseUrl, api, workers, aggregator, garbage, sizes })
   } finally {
     for (const each of running.reverse()) await each.stop()
     garbage.end()
@@ -71,15 +66,13 @@ export async function billingRuns(sizes: readonly number[]): Promise<{ runs: Run
 type Started = {
   readonly clickhouseUrl: string
   readonly api: Running
-  readonly worker: Running
-  /** Further workers, which are counted as well. */
-  readonly others: readonly Running[]
+  readonly workers: Awaited<ReturnType<typeof startWorkers>>
   readonly aggregator: Running
   readonly garbage: ReturnType<typeof countGarbage>
   readonly sizes: readonly number[]
 }
 
-async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggregator, garbage, sizes }: Started) {
+async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, garbage, sizes }: Started) {
   const now = new Date()
   const monthAt = (ahead: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
@@ -95,8 +88,8 @@ async function measure(setup: Setup, { clickhouseUrl, api, worker, others, aggre
   await database.connect()
   const client = createClickHouse(clickhouseUrl, DATABASE)
   const runs: RunCosts[] = []
-  const further = Object.fromEntries(others.map(({ pid }, place) => [`worker ${place + 2}`, pid]))
-  const pids = { ...setup.pids, worker: worker.pid, ...further, aggregator: aggregator.pid }
+  const { worker } = workers
+  const pids = { ...setup.pids, ...workers.pids, aggregator: aggregator.pid }
   try {
     let from = 0
     let subscriptions: string[] = []
