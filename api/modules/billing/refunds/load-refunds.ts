@@ -6,6 +6,7 @@ import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { formatInstant, type Instant, instantOf, interval } from '../../../../shared/time.ts'
 import { type StoredTaxes, taxCarried } from '../../invoices/document/tax/charged-tax.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
+import { isRefunded } from '../terms/load/refunded-charge.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 import { type AdvanceCharge, deductedByOf, type Refund, refundsIn, refundTimes } from './refunds.ts'
 
@@ -61,13 +62,7 @@ export async function loadAdvanceCharges(
       (l.amount_excluding_tax + coalesce(c.excluding, 0))::text as excluding,
       (l.amount_including_tax + coalesce(c.including, 0))::text as including,
       l.amount_excluding_tax::text as net, l.tax_amount::text as tax, l.tax_category, coalesce(l.source ->> 'deducted', '0') as deducted, l.source -> 'deducted_by' as deducted_by, l.source -> 'paused' as paused,
-      exists (
-        select from invoice_lines r
-        join invoices g on g.platform_id = r.platform_id and g.environment = r.environment and g.id = r.invoice_id
-        where r.platform_id = l.platform_id and r.environment = l.environment
-          and r.pricing_plan_subscription_id = l.pricing_plan_subscription_id and g.status = 'FINAL'
-          and r.source ->> 'refund_of_invoice_id' = l.invoice_id and r.source ->> 'key' = 'refund ' || l.invoice_id || ' ' || (l.source ->> 'key')
-      ) as refunded,
+      ${isRefunded} as refunded,
       (select array_agg((extract(epoch from o.cutoff_at) * 1000)::float8) from invoices o
         where o.platform_id = l.platform_id and o.environment = l.environment and o.pricing_plan_subscription_id = l.pricing_plan_subscription_id
           and o.holds_period and o.status not in ('OPEN', 'DRAFT') and o.cutoff_at >= ${first}::timestamptz) as closed_at_ms

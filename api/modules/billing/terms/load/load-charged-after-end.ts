@@ -4,6 +4,7 @@ import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant } from '../../../../../shared/time.ts'
 import { storedTimeText } from '../../../../resource/columns.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
+import { isRefunded } from './refunded-charge.ts'
 
 type Ended = { readonly subscription: SubscriptionInput; readonly schedules: readonly ScheduleInput[] }
 
@@ -32,11 +33,7 @@ export async function loadChargedAfterEnd(
         select from invoices c
         where c.platform_id = l.platform_id and c.environment = l.environment and c.pricing_plan_subscription_id = e.id
           and c.holds_period and c.cutoff_at = e.ended_at and c.status not in ('OPEN', 'DRAFT'))
-      and not exists (
-        select from invoice_lines r
-        join invoices g on g.platform_id = r.platform_id and g.environment = r.environment and g.id = r.invoice_id and g.status = 'FINAL'
-        where r.platform_id = l.platform_id and r.environment = l.environment and r.pricing_plan_subscription_id = e.id
-          and r.source ->> 'refund_of_invoice_id' = l.invoice_id)
+      and not ${isRefunded}
     group by e.id, e.ended_at`)
   return new Map(
     rows.map(row => [row.id, { start_at: storedTimeText(row.start_at), end_at: storedTimeText(row.end_at) }]),
