@@ -1,12 +1,12 @@
 // node dist/bench/billing-run/from-open.js [customers]: what it costs to close invoices that stand OPEN already, as at the end of a month in
-// which they followed their usage. The other runs here make their FINAL invoices at once.
+// which they followed their usage. The other runs here make their FINAL invoices at once. BENCH_WORKERS: of how many processes the worker is.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { instantOf, interval } from '../../shared/time.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { DATABASE } from '../measure/readable.ts'
 import type { Running } from '../processes.ts'
-import { startApi, startWorker } from '../product.ts'
+import { startApi, startWorkers } from '../product.ts'
 import { setUp } from '../setup.ts'
 import { countGarbage, measureBeside } from './beside.ts'
 import { EVENTS, EVENTS_NOW, oneRun, printRun } from './billing-run.ts'
@@ -33,8 +33,8 @@ try {
   const clickhouseUrl = await setup.startClickHouse()
   const aggregator = await setup.startAggregator(clickhouseUrl, DATABASE)
   const api = await startApi(setup, clickhouseUrl)
-  const worker = await startWorker(setup, clickhouseUrl, garbage.settings)
-  running.push(aggregator, api, worker)
+  const workers = await startWorkers(setup, clickhouseUrl, garbage.settings)
+  running.push(aggregator, api, ...workers.all)
   await database.connect()
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
@@ -64,8 +64,8 @@ try {
     })
   await client.close()
   await sleep(5_000)
-  const pids = { ...setup.pids, worker: worker.pid, aggregator: aggregator.pid }
-  const each = { customers, subscriptions, pids, worker }
+  const pids = { ...setup.pids, ...workers.pids, aggregator: aggregator.pid }
+  const each = { customers, subscriptions, pids, worker: workers.worker }
   const first = await measureBeside(garbage, () => oneRun(database, each))
   printRun(first.result, first.beside)
   await sleep(endsAt - Date.now() - INTO_MINUTE_MS)
