@@ -1,5 +1,5 @@
 // A start of the api leaves for later what it does not need to answer: on a busy machine it is ready in seconds because of that
-// (docs/benchmarks.md, "Where a start goes").
+// (docs/benchmarks/services.md, "Where a start goes").
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { serializerCompiler } from './http/body/serialization.ts'

@@ -18,7 +18,12 @@ const PHRASES = [
   /\bwere told\b/i,
   /\brefused by name\b/i,
 ]
-const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map(name => join('docs', name))]
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync('docs').map(name => join('docs', name)),
+  ...readdirSync('docs/benchmarks').map(name => join('docs/benchmarks', name)),
+]
   .filter(name => name.endsWith('.md'))
   .map(name => ({ name, text: readFileSync(name, 'utf8') }))
 
