@@ -99,6 +99,17 @@ describe('statements', () => {
     ).toEqual([{ text, list, n: '18446744073709551615', d: '0.000000000001' }])
   })
 
+  test('a bound parameter as long as a server takes arrives whole', async () => {
+    // 128 KiB (http_max_field_value_size), which percent-encoding makes longer.
+    const times = Array.from({ length: 9_000 }, (_, index) => 1_772_000_000_000 + index)
+    expect(
+      await rows('SELECT length({times:Array(Int64)}) AS n, {times:Array(Int64)}[9000] AS last', {
+        query_params: { times },
+        clickhouse_settings: { output_format_json_quote_64bit_integers: 1 },
+      }),
+    ).toEqual([{ n: '9000', last: '1772000008999' }])
+  })
+
   test('gzip both ways', async () => {
     const zipped = connect({ compression: { request: true, response: true } })
     await zipped.insert({ table: 'shop.parts', values: [{ a: 99, b: 'zip' }], format: 'JSONEachRow' })

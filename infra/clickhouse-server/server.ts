@@ -11,6 +11,9 @@ import { type Query, readQuery } from './request.ts'
 const USER = 'default'
 const zip = promisify(gzip)
 
+/** As long as an address may be at a server (http_max_uri_size), since it holds the bound parameters. */
+const HEADERS_BYTES_MAX = 1_048_576 + 16_384
+
 type Deps = { readonly engine: Engine; readonly password: string; readonly log: Logger }
 
 function credentials(request: IncomingMessage, url: URL): { user: string; password: string } {
@@ -103,7 +106,7 @@ function answerError(deps: Deps, response: ServerResponse, cause: unknown): void
 
 /** The server, not yet listening. */
 export function createClickHouseServer(deps: Deps): Server {
-  return createServer((request, response) => {
+  return createServer({ maxHeaderSize: HEADERS_BYTES_MAX }, (request, response) => {
     response.setHeader('x-clickhouse-server-display-name', 'millrace-embedded')
     response.setHeader('x-clickhouse-timezone', 'UTC')
     const url = new URL(request.url ?? '/', 'http://localhost')

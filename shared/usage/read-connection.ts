@@ -84,6 +84,8 @@ export function openReadConnection(
     })
     const text = await answer.body.text()
     if (answer.statusCode === 200) return text
+    if (text === '')
+      throw new Error(`ClickHouse, or what is before it, answered ${answer.statusCode} and says nothing of why`)
     throw parseError(text)
   }
   const askTwice = async (format: string, question: ReadQuery, signal: AbortSignal): Promise<string> => {

@@ -228,3 +228,18 @@ test('of a meter that few events name, all are found however many others lie amo
   }
   expect(await countStoredEvents(client, other, {})).toBe(50_000)
 }, 60_000)
+
+test('of a meter that few events name, a page after a thousand others is found', async () => {
+  const deep: Tenant = { platformId: 'plat_deep', environment: 'LIVE' }
+  await client.command({
+    query: `INSERT INTO usage_records_by_time
+        (platform_id, environment, timestamp, id_hash, repeat, customer_key, meter_reference, received_at, content, version, deleted)
+      SELECT '${deep.platformId}', '${deep.environment}', fromUnixTimestamp64Milli(${NOW} - number * 1000, 'UTC') AS at,
+        leftPad(toString(number), 32, '0'), 0, 'c1', 'm', at, '["","",[],[],[],{},0,"1",1,0]', 1, 0 FROM numbers(2500)`,
+  })
+  for (const offset of [0, 900, 1_100, 1_700, 2_450]) {
+    const page = { filter: { meterReference: 'm' }, now: NOW, limit: 50, offset }
+    const { events } = await listStoredEvents(client, deep, page)
+    expect(events.map(each => Number(each.idHash))).toEqual(Array.from({ length: 50 }, (_, place) => offset + place))
+  }
+})

@@ -9,6 +9,13 @@ export const selectsSql = (of: { readonly included: SQL; readonly excluded: SQL;
 export const textArray = (names: readonly string[]): SQL =>
   sql`array(select jsonb_array_elements_text(${JSON.stringify(names)}::jsonb))`
 
+/**
+ * Whether the change `o` was committed before the webhook of the queue `q` was created (`first`), or last created or switched on
+ * (`active`). Only for changes after the position of the queue, which those before it have not reached.
+ */
+export const precedesSql = (since: 'first' | 'active', { o = 'o', q = 'q' } = {}): SQL =>
+  sql.raw(`coalesce(${o}.seq <= ${q}.${since}_seq and pg_visible_in_snapshot(${o}.xid, ${q}.${since}_snapshot), false)`)
+
 /** The same rule as `selectsSql`, for a type in memory. */
 export const selects = (
   { included_actions, excluded_actions }: { included_actions: readonly string[]; excluded_actions: readonly string[] },

@@ -5,7 +5,7 @@ import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import type { RelayedChange } from '../../../workers/outbox-consumer.ts'
 import { OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
 import type { Webhook } from '../table.ts'
-import { selectsSql, textArray } from './matches.ts'
+import { precedesSql, selectsSql, textArray } from './matches.ts'
 import { readReplay } from './read-replay.ts'
 import { HORIZON_MS } from './retry-schedule.ts'
 import { runningReplay } from './running-replay.ts'
@@ -22,7 +22,7 @@ export async function nextEvent(uow: ReadUow, webhook: Webhook, position: string
 /** The next event of `webhook` after `position`, ignoring events too old to be sent. */
 async function eventsAfter(
   uow: ReadUow,
-  { included_actions, excluded_actions }: Pick<Webhook, 'included_actions' | 'excluded_actions'>,
+  { id, included_actions, excluded_actions }: Pick<Webhook, 'id' | 'included_actions' | 'excluded_actions'>,
   position: string,
 ): Promise<RelayedChange[]> {
   const { platformId, environment } = uow.tenant
@@ -33,8 +33,10 @@ async function eventsAfter(
   })
   const { rows } = await uow.tx.execute<StoredOutboxRow & { position: string }>(sql`
     select ${OUTBOX_COLUMNS}, o.position::text as position from outbox o
+    join webhook_queues q on q.platform_id = o.platform_id and q.environment = o.environment and q.webhook_id = ${id}
     where o.platform_id = ${platformId} and o.environment = ${environment} and o.position > ${position}::bigint
       and o.created_at > ${formatInstant(instantOf(uow.now - HORIZON_MS))}::timestamptz and ${isSelected}
+      and not ${precedesSql('active')}
     order by o.position limit 1`)
   return rows.map(({ position: own, ...row }) => ({ ...outboxRow(row), position: own }))
 }

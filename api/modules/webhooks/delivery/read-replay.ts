@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { SystemTransaction } from '../../../../shared/database/database.ts'
 import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../workers/outbox-row.ts'
-import { selectsSql, textArray } from './matches.ts'
+import { precedesSql, selectsSql, textArray } from './matches.ts'
 import { BYTES_MAX, EVENTS_MAX, type TakenQueue, type Waiting } from './queue/queue-store.ts'
 
 /** Events that one read examines: when few of them failed, it returns few, and the next read continues after them. */
@@ -27,7 +27,10 @@ export async function readReplay(tx: SystemTransaction, queue: ReplayingQueue): 
     type: sql`o.type`,
   })
   const attempts = sql`webhook_attempts a where a.platform_id = ${platform_id} and a.environment = ${environment}`
-  const missed = sql`not exists (select from ${attempts} and a.event_id = o.id and a.webhook_id = ${webhook_id} and a.succeeded
+  // The webhook cannot have missed what happened before it was created.
+  const isOlder = sql`exists (select from webhook_queues q where q.platform_id = ${platform_id} and q.environment = ${environment}
+    and q.webhook_id = ${webhook_id} and ${precedesSql('first')})`
+  const missed = sql`not ${isOlder} and not exists (select from ${attempts} and a.event_id = o.id and a.webhook_id = ${webhook_id} and a.succeeded
     and a.replay_id is distinct from ${replay.id})`
   const begun = sql`exists (select from ${attempts} and a.replay_id = ${replay.id} and a.replayed_object_id = o.object_id)`
   const isWanted =

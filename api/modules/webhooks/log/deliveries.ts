@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../shared/time.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { selectsSql, textArray } from '../delivery/matches.ts'
+import { precedesSql, selectsSql, textArray } from '../delivery/matches.ts'
 import { webhooks as table, type Webhook } from '../table.ts'
 import type { DELIVERY_STATUSES } from './schema.ts'
 
@@ -30,7 +30,7 @@ export async function withQueues(uow: ReadUow, webhooks: readonly Webhook[]): Pr
 export const allWithQueues = async (uow: ReadUow): Promise<WebhookAt[]> =>
   withQueues(uow, await uow.tx.select().from(table).where(inThisTenant(uow, table)))
 
-/** Conditions on a row `k` of the outbox, about its delivery to a webhook. */
+/** Conditions on a row `k` of the outbox, with its `seq` and `xid`, about its delivery to a webhook. */
 export function deliveryConditions(
   uow: ReadUow,
   { webhook, firstPosition, position }: WebhookAt,
@@ -45,10 +45,16 @@ export function deliveryConditions(
     type: sql`k.type`,
   })
   const received = attempted(sql`and a.succeeded`)
-  const waits = webhook.active ? sql`(k.position > ${position}::bigint and ${isSelected})` : sql`false`
+  const precedes = (
+    since: 'first' | 'active',
+  ) => sql`exists (select from webhook_queues q where q.platform_id = ${platformId}
+    and q.environment = ${environment} and q.webhook_id = ${webhook.id} and ${precedesSql(since, { o: 'k' })})`
+  const waits = webhook.active
+    ? sql`(k.position > ${position}::bigint and ${isSelected} and not ${precedes('active')})`
+    : sql`false`
   return {
     // A sent event belongs to the webhook, however its lists of types have changed since.
-    isFor: sql`((k.position > ${firstPosition}::bigint and ${isSelected}) or ${attempted(sql``)})`,
+    isFor: sql`((k.position > ${firstPosition}::bigint and ${isSelected} and not ${precedes('first')}) or ${attempted(sql``)})`,
     has: {
       SUCCEEDED: received,
       PENDING: sql`(${waits} and not ${received})`,
@@ -94,12 +100,14 @@ export async function deliveriesOf(
   const isSelected = selectsSql({ included: sql`w.included`, excluded: sql`w.excluded`, type: sql`e.type` })
   const { rows } = await uow.tx.execute<Stored>(sql`
     select e.id as event_id, w.id as webhook_id, coalesce(a.count, 0)::int as attempt_count,
-      coalesce(a.received, false) as received, (a.count > 0 or (e.position > w.first and ${isSelected})) as is_for,
-      (w.active and e.position > w.at and ${isSelected}) as waits,
+      coalesce(a.received, false) as received, (a.count > 0 or (e.position > w.first and ${isSelected} and not ${precedesSql('first')})) as is_for,
+      (w.active and e.position > w.at and ${isSelected} and not ${precedesSql('active')}) as waits,
       (extract(epoch from a.last_at) * 1000)::bigint::text as last_ms, a.last_response_code
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as e(id text, position bigint, type text)
     cross join jsonb_to_recordset(${JSON.stringify(hooks)}::jsonb)
       as w(id text, active boolean, included text[], excluded text[], first bigint, at bigint)
+    left join outbox o on o.platform_id = ${platformId} and o.environment = ${environment} and o.position = e.position
+    left join webhook_queues q on q.platform_id = ${platformId} and q.environment = ${environment} and q.webhook_id = w.id
     left join lateral (
       select count(*) as count, bool_or(succeeded) as received, max(created_at) as last_at,
         (array_agg(response_code order by created_at desc, id desc))[1] as last_response_code

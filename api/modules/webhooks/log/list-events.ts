@@ -173,7 +173,7 @@ function windowSql({ tenant }: ReadUow, { above, below }: Bounds, descending: bo
     below === null ? sql`` : sql`and o.position < ${below}::bigint`,
   ]
   return sql`
-    select o.id, o.position, o.type, o.created_at, ${BODY_BYTES} as bytes from outbox o
+    select o.id, o.seq, o.xid, o.position, o.type, o.created_at, ${BODY_BYTES} as bytes from outbox o
     where o.platform_id = ${tenant.platformId} and o.environment = ${tenant.environment} and o.position is not null ${from} ${to}
     order by o.position ${descending ? sql`desc` : sql`asc`} limit ${EXAMINED_MAX}`
 }

@@ -62,10 +62,11 @@ export async function startReplay(uow: Uow, idOrReference: string, body: ReplayR
     })
     .returning()
   if (!replay) throw new Error('a replay that was saved is not there')
+  // What was committed before the webhook was switched on, and has no position yet, is sent after what is replayed.
   // A running turn can no longer record its result; its lease stays until it ends, so that no other worker sends at the
   // same time.
   await uow.tx.execute(sql`
-    update webhook_queues set position = least(position, ${from}::bigint), fence = fence + 1,
+    update webhook_queues set position = least(position, ${from}::bigint), active_seq = null, active_snapshot = null, fence = fence + 1,
       next_attempt_at = ${formatExact(uow.now)}::timestamptz,
       waiting_since = coalesce(waiting_since, ${formatExact(uow.now)}::timestamptz)
     where platform_id = ${platformId} and environment = ${environment} and webhook_id = ${webhook.id}`)

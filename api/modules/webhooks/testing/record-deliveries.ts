@@ -41,7 +41,7 @@ export function recordDeliveries(rigOf: () => DeliveryRig) {
     tenant,
     begin: async () => {
       await rigOf().api.sql('delete from webhooks')
-      // Remove what the previous test left: a webhook gets only events placed in the order after it was created.
+      // The changes of the previous test get their places now, not in the next.
       await rigOf().relay()
       rigOf().api.clock.set(START)
       Object.assign(book, { sent: [], answers: () => OK, now: START })

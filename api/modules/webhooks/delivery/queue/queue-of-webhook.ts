@@ -1,5 +1,5 @@
 // The queue of one webhook as the API sees it: created and restarted with the webhook, and shown while deliveries fail.
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../../shared/database/database.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { Row } from '../../../../resource/define-resource.ts'
@@ -8,24 +8,34 @@ import type { Webhook } from '../../table.ts'
 import { nextEvent } from '../read-events.ts'
 import { cancelReplay } from '../running-replay.ts'
 
+/** The columns that say after which change the queue of a webhook begins (matches.ts). */
+const begins = (since: 'first' | 'active'): SQL => sql.raw(`${since}_seq, ${since}_snapshot`)
+
 /**
  * Updates the queue after a webhook is saved. A new or restarted queue begins after the latest change: what happened
- * while a webhook was off is never sent (contract: states of a webhook).
+ * while a webhook was off is never sent (contract: states of a webhook). A snapshot tells the changes that were committed
+ * before and wait for their position. A change that commits later is sent, however early it began: whoever reads
+ * everything once the webhook is active, and then follows its events, misses nothing.
  */
 export async function prepareQueue(uow: Uow, { id, active }: Webhook, previous: Webhook | null): Promise<void> {
   const { platformId, environment } = uow.tenant
-  const last = sql`(select coalesce(max(position), 0) from outbox
-    where platform_id = ${platformId} and environment = ${environment} and position is not null)`
+  const ofTenant = sql`platform_id = ${platformId} and environment = ${environment}`
+  const last = sql`(select coalesce(max(position), 0) from outbox where ${ofTenant} and position is not null)`
+  // One statement reads all three, so that they are of the same moment.
+  const now = sql`(select last, seq, case when seq is null then null else pg_current_snapshot() end as snapshot
+    from (select ${last} as last, (select max(seq) from outbox where ${ofTenant} and position is null) as seq) l)`
   if (previous === null) {
     await uow.tx.execute(sql`
-      insert into webhook_queues (platform_id, environment, webhook_id, position, first_position)
-      select ${platformId}, ${environment}, ${id}, last, last from (select ${last} as last) l`)
+      insert into webhook_queues (platform_id, environment, webhook_id, position, first_position, ${begins('first')}, ${begins('active')})
+      select ${platformId}, ${environment}, ${id}, last, last, seq, snapshot, seq, snapshot from ${now} n`)
     return
   }
   if (active === previous.active) return
   // The fence takes the queue away from any worker that is sending now. Its lease lasts until that attempt has ended, so that what comes
   // anew never arrives before it.
-  const anew = active ? sql`position = ${last}, failures = 0, cause = null, is_slow = false,` : sql``
+  const anew = active
+    ? sql`(position, ${begins('active')}) = ${now}, failures = 0, cause = null, is_slow = false,`
+    : sql``
   if (!active) await cancelReplay(uow, id)
   await uow.tx.execute(sql`
     update webhook_queues set ${anew} next_attempt_at = null, waiting_since = null, fence = fence + 1

@@ -8,7 +8,7 @@ import type { RelayedChange } from '../../../../workers/outbox-consumer.ts'
 import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../../workers/outbox-row.ts'
 import type { Endpoint } from '../../request/request.ts'
 import type { AttemptKind } from '../../table.ts'
-import { selectsSql } from '../matches.ts'
+import { precedesSql, selectsSql } from '../matches.ts'
 import { HORIZON_MS } from '../retry-schedule.ts'
 import { RUNNING_REPLAY, type RunningReplay } from '../running-replay.ts'
 
@@ -117,22 +117,26 @@ export const BYTES_MAX = 500_000
 
 /** The next events of each of `queues`, in order; events too old to be sent are left out. */
 export async function readWaiting(system: Database, queues: readonly TakenQueue[]): Promise<Waiting[]> {
-  const given = queues.map(({ platform_id, environment, position, included_actions, excluded_actions }, index) => ({
-    index,
-    platform_id,
-    environment,
-    position,
-    included: included_actions,
-    excluded: excluded_actions,
-  }))
+  const given = queues.map(
+    ({ platform_id, environment, webhook_id, position, included_actions, excluded_actions }, index) => ({
+      index,
+      platform_id,
+      environment,
+      webhook_id,
+      position,
+      included: included_actions,
+      excluded: excluded_actions,
+    }),
+  )
   const since = formatExact(instantOf(system.clock.now() - HORIZON_MS))
   const isSelected = selectsSql({ included: sql`q.included`, excluded: sql`q.excluded`, type: sql`o.type` })
   type Read = StoredOutboxRow & { index: number; position: string; up_to: string; candidates: number }
   const { rows } = await asSystem(system, 'send-webhooks', tx =>
     tx.execute<Read & Record<string, unknown>>(sql`
       with queues as (
-        select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-          as q(index int, platform_id text, environment text, position bigint, included text[], excluded text[])
+        select g.*, k.active_seq, k.active_snapshot from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+          as g(index int, platform_id text, environment environment, webhook_id text, position bigint, included text[], excluded text[])
+        left join webhook_queues k using (platform_id, environment, webhook_id)
       )
       select q.index, ${OUTBOX_COLUMNS}, o.position::text as position, o.candidates, last.position::text as up_to from queues q
       left join lateral (
@@ -145,6 +149,7 @@ export async function readWaiting(system: Database, queues: readonly TakenQueue[
           from (
             select o.*, ${BODY_BYTES} as bytes from outbox o where o.platform_id = q.platform_id and o.environment = q.environment
               and o.position > q.position and o.created_at > ${since}::timestamptz and ${isSelected}
+              and not ${precedesSql('active')}
             order by o.position limit ${EVENTS_MAX}) o) o
         where o.before < ${BYTES_MAX}) o on true
       order by q.index, o.position`),
