@@ -88,6 +88,7 @@ class Played {
         billing_time: of.start.includes('exact') ? 'EXACT' : 'CALENDAR',
         ...(anchor === null ? {} : { billing_anchor: timeOf(anchor) }),
         init_invoice_on_hold: of.start.includes('held'),
+        combine: of.start.includes('combined'),
         status: 'ACTIVE',
       },
       pricing_plan_subscription_start_at: start_at,
