@@ -20,7 +20,7 @@ import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { advanceScan, billingZoneOf, periodOf, wholePeriodAt } from '../terms/windows.ts'
+import { advanceScan, billingZoneOf, collectsNothing, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -46,9 +46,9 @@ export function withClauses(
   }: { readonly rated: readonly RatedCharge[]; readonly draft: DraftInvoice; readonly exchangeOf: ExchangeOf },
 ): AfterClauses {
   const all = clausesOf(inputs.schedules, terms, exchangeOf)
-  // An invoice that collects no period has no minimum of its own.
+  // An invoice that collects no time has no minimum of its own.
   const ofSchedules =
-    window.arrears === null && all !== NO_CLAUSES
+    collectsNothing(window) && all !== NO_CLAUSES
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
   const isInAdvance = chargesInAdvance(rated.map(({ charge }) => charge))

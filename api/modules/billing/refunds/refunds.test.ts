@@ -5,6 +5,7 @@ import { decimal, plain, ZERO } from '../../../../shared/decimal.ts'
 import { at, formatInstant, instantOf, interval } from '../../../../shared/time.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { priceInvoice } from '../pricing/price-invoice.ts'
+import { endWithRefund } from '../terms/ends-with-refund.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { invoiceWindows } from '../terms/windows.ts'
 import { linesIn } from '../testing/example-closing.ts'
@@ -119,6 +120,22 @@ describe('when an advance charge is refunded', () => {
         undefined,
       ])
     })
+  })
+
+  test.each<[string, { readonly cancelled: boolean; readonly changed: boolean }, string[] | null]>([
+    ['the one that runs', { cancelled: true, changed: false }, ['schedule1']],
+    ['one that was left for another there, which is not refunded', { cancelled: false, changed: true }, ['schedule0']],
+    ['none of both', { cancelled: false, changed: false }, null],
+  ])('a cancellation ends with a refund %s', (_title, { cancelled, changed }, scheduleIds) => {
+    const end_at = '2026-04-01T00:00:00Z'
+    const start_at = changed ? end_at : '2026-03-20T00:00:00Z'
+    const [first] = inputsOf({}).schedules
+    const schedules = [
+      { ...first, end_at: start_at, ...(changed ? { refund_advance_charges: true } : {}) },
+      { ...first, id: 'schedule1', start_at },
+    ]
+    const ended = inputsOf({ inactive_periods: [{ start_at: end_at, refund_advance_charges: cancelled }] }, schedules)
+    expect(endWithRefund(ended)).toEqual(scheduleIds && { end: at(end_at), scheduleIds })
   })
 
   test('a subscription that ends where an invoice was closed has one more, for the time that was charged ahead', () => {

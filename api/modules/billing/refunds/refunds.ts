@@ -8,17 +8,10 @@ import { taxText } from '../../../../shared/billing/tax/carried-tax.ts'
 import type { CategoryTax, TaxCategory } from '../../../../shared/billing/tax/tax.ts'
 import { type Decimal, decimal, max, min, plain, ZERO } from '../../../../shared/decimal.ts'
 import { amount, toMoney } from '../../../../shared/money.ts'
-import {
-  at,
-  formatInstant,
-  type Instant,
-  type Interval,
-  instantOf,
-  intersect,
-  interval,
-} from '../../../../shared/time.ts'
+import { formatInstant, type Instant, type Interval, instantOf, intersect, interval } from '../../../../shared/time.ts'
 import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { BillingInputs, ScheduleInput } from '../terms/billing-inputs.ts'
+import { endTimes } from '../terms/ends-with-refund.ts'
 import { soldVersions } from '../terms/sold-pricings.ts'
 import { billingZoneOf, type InvoiceWindow, type PeriodInputs } from '../terms/windows.ts'
 
@@ -80,23 +73,6 @@ function takeovers(schedule: ScheduleInput, inputs: Ended) {
           .map(({ id }) => [ofPrice(schedule.id, id), { scheduleId: schedule.id, from: end }] as const),
   )
 }
-
-/** For each schedule that ends with refunds, when that is. */
-function endTimes({ schedules, subscription }: Ended): ReadonlyMap<string, Instant> {
-  const cancelled = subscription.inactive_periods.find(period => period.refund_advance_charges === true)
-  const until = cancelled ? at(cancelled.start_at) : null
-  return new Map(
-    schedules.flatMap((schedule): [string, Instant][] => {
-      const end = ownEnd(schedule)
-      // A schedule that ended before the cancellation keeps the terms it ended with.
-      if (until !== null && (schedule.end_at === null || until < at(schedule.end_at))) return [[schedule.id, until]]
-      return end === null ? [] : [[schedule.id, end]]
-    }),
-  )
-}
-
-const ownEnd = ({ end_at, refund_advance_charges }: ScheduleInput): Instant | null =>
-  refund_advance_charges === true && end_at !== null ? at(end_at) : null
 
 /**
  * The refunds that belong on the invoice of this window: those that start in the time it collects. One at the very start of that time

@@ -39,6 +39,10 @@ export type InvoiceWindow = {
   readonly opensAt: Instant
 }
 
+/** Whether it collects no time: it only charges ahead, or only refunds what was charged ahead. */
+export const collectsNothing = ({ arrears, cutoffAt }: InvoiceWindow): boolean =>
+  arrears === null || cutoffAt < arrears.end
+
 /** The time an invoice is for: what it collects, or pays ahead when it collects nothing. */
 export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
   const period = arrears ?? advance
@@ -50,17 +54,24 @@ export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
  * From the first schedule's start to the last one's end or to the cancellation; null when nothing is left. Includes
  * pauses.
  */
-export function activeSpan({ schedules, subscription }: PeriodInputs): Span | null {
-  const [first] = schedules
+export function activeSpan(inputs: Spanned): Span | null {
+  const [first] = inputs.schedules
+  if (!first) return null
+  const start = at(first.start_at)
+  const end = activeEnd(inputs)
+  return end !== null && end <= start ? null : { start, end }
+}
+
+type Spanned = Pick<PeriodInputs, 'schedules' | 'subscription'>
+
+/** The last schedule's end or the cancellation, also before it began; null where neither is known. */
+export function activeEnd({ schedules, subscription }: Spanned): Instant | null {
   const last = schedules.at(-1)
-  if (!first || !last) return null
   const ends = [
-    ...(last.end_at === null ? [] : [last.end_at]),
+    ...(last && last.end_at !== null ? [last.end_at] : []),
     ...subscription.inactive_periods.filter(({ type }) => type !== 'PAUSE').map(period => period.start_at),
   ]
-  const end = ends.length === 0 ? null : instantOf(Math.min(...ends.map(at)))
-  const start = at(first.start_at)
-  return end !== null && end <= start ? null : { start, end }
+  return ends.length === 0 ? null : instantOf(Math.min(...ends.map(at)))
 }
 
 /** The parts of the active span, each with what its periods count from. */

@@ -10,12 +10,13 @@ import { advanceChargesOf } from '../../refunds/advance-charges.ts'
 import { type AdvanceCharge, refundsIn, refundTimes, withRefunded } from '../../refunds/refunds.ts'
 import { keyOfWindow } from '../../run/state/subscription-invoices.ts'
 import type { BillingInputs } from '../../terms/billing-inputs.ts'
+import { endWithRefund } from '../../terms/ends-with-refund.ts'
 import { resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
 import { plainUsage } from '../example-inputs.ts'
 import { PRODUCT_RULES } from './product-rules.ts'
-import { DAY, knownAt, type Story, YEAR_DAYS } from './story.ts'
+import { DAY, knownWith, type Story, type Told, toldBefore, YEAR_DAYS } from './story.ts'
 import { inputsOf } from './story-inputs.ts'
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
@@ -38,12 +39,12 @@ export function billYear(
   const counted: ClosedUsage[] = []
   let ahead: AdvanceCharge[] = []
   const deducted: Deducted[] = []
-  let from = story.start
+  let told: Told = { moment: story.start, count: 0 }
   for (;;) {
-    const next = nextWindow(story, { keys, closed }, from)
+    const next = nextWindow(story, { keys, closed, ahead }, told)
     if (next === null || next.issued > until) return closed
     const { window, inputs, issued } = next
-    from = issued
+    told = next.told
     const terms = resolveTerms(inputs)
     const late = lateUnits(counted).flatMap((unit): LateCharge[] => {
       const term = termOf(terms, unit)
@@ -77,33 +78,60 @@ export function billYear(
   }
 }
 
-type Before = { readonly keys: ReadonlySet<string>; readonly closed: readonly Closed[] }
+type Before = {
+  readonly keys: ReadonlySet<string>
+  readonly closed: readonly Closed[]
+  readonly ahead: readonly AdvanceCharge[]
+}
 
 /**
  * The next invoice to close, with what is known then: what happens before it closes may move or remove it. One of a schedule that is
  * activated late closes at once.
  */
-function nextWindow(story: Story, before: Before, from: number) {
-  let moment = from
+function nextWindow(story: Story, before: Before, from: Told) {
+  let told = from
   for (;;) {
-    const window = firstOpen(inputsAt(story, moment, before), before.keys)
-    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, moment)
-    const action = story.actions.find(({ at: time }) => time > moment && time <= until)
-    if (action) {
-      moment = action.at
+    const window = firstOpen(inputsAt(story, told, before), before.keys)
+    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, told.moment)
+    const next = toldBefore(story, told, until)
+    if (next) {
+      told = next
       continue
     }
     if (window === null || window.cutoffAt > story.start + YEAR_DAYS * DAY) return null
-    return { window, issued: until, inputs: inputsAt(story, until, before) }
+    told = { ...told, moment: until }
+    return { window, issued: until, told, inputs: inputsAt(story, told, before) }
   }
 }
 
-/** What billing knows at a moment, with the times at which closed invoices end and schedules start. */
-function inputsAt(story: Story, moment: number, { closed }: Before): BillingInputs {
-  const inputs = inputsOf(story, knownAt(story, moment, PRODUCT_RULES))
+/** What billing knows at a moment, with the times at which closed invoices end and schedules start, and what they charged after its end. */
+function inputsAt(story: Story, told: Told, { closed, ahead }: Before): BillingInputs {
+  const inputs = inputsOf(story, knownWith(story, told, PRODUCT_RULES))
   const ends = new Set(closed.flatMap(({ window }) => (window.arrears ? [formatInstant(window.arrears.end)] : [])))
   const resumed = inputs.schedules.map(({ start_at }) => start_at).filter(start => ends.has(start))
-  return resumed.length === 0 ? inputs : { ...inputs, resumed_at: resumed }
+  const charged = chargedAfterEnd(inputs, closed, ahead)
+  return {
+    ...inputs,
+    ...(resumed.length === 0 ? {} : { resumed_at: resumed }),
+    ...(charged ? { charged_after_end: charged } : {}),
+  }
+}
+
+/** As it would be read from the database. */
+function chargedAfterEnd(
+  inputs: BillingInputs,
+  closed: Before['closed'],
+  ahead: Before['ahead'],
+): BillingInputs['charged_after_end'] {
+  const ended = endWithRefund(inputs)
+  if (!ended || !closed.some(({ window }) => window.cutoffAt === ended.end)) return undefined
+  const { end, scheduleIds } = ended
+  const after = ahead.filter(
+    each => scheduleIds.includes(each.scheduleId) && each.refunded !== true && each.service.end > end,
+  )
+  if (after.length === 0) return undefined
+  const last = instantOf(Math.max(...after.map(({ service }) => service.end)))
+  return { start_at: formatInstant(end), end_at: formatInstant(last) }
 }
 
 function firstOpen(inputs: BillingInputs, keys: ReadonlySet<string>): InvoiceWindow | null {

@@ -148,18 +148,40 @@ function followsDraft(actions: readonly Action[]): boolean {
   return last?.type === 'PLAN' && last.starts !== undefined
 }
 
+type SoFar = {
+  readonly kept: readonly Action[]
+  readonly ends: number
+  readonly isCancelled: boolean
+  /** When the last schedule starts. */
+  readonly started: number
+}
+
+/** Plans are not changed while a cancellation is pending; within a term that is the last they are. A schedule has some time. */
+function isPossible(action: Action, { kept, ends, isCancelled, started }: SoFar): boolean {
+  switch (action.type) {
+    case 'PLAN':
+      return !isCancelled && (action.starts ?? action.at) < ends && started < action.at
+    case 'ACTIVATE':
+      return followsDraft(kept)
+    case 'UNDO':
+      return ends < Number.POSITIVE_INFINITY
+    case 'RESUME':
+      return kept.some(each => each.type === 'PAUSE' && action.at < each.end)
+    default:
+      return true
+  }
+}
+
 /** What has ended is not changed any more. */
 export function sensible(actions: readonly Action[], of: Frame & Pick<Story, 'terms'>): Action[] {
   const kept: Action[] = []
   let ends = Number.POSITIVE_INFINITY
   let isCancelled = false
+  let started = of.start
   for (const action of actions) {
     if (action.at >= ends) break
-    // Plans are not changed while a cancellation is pending; within a term that is the last they are.
-    if (action.type === 'PLAN' && (isCancelled || (action.starts ?? action.at) >= ends)) continue
-    if (action.type === 'ACTIVATE' && !followsDraft(kept)) continue
-    if (action.type === 'UNDO' && ends === Number.POSITIVE_INFINITY) continue
-    if (action.type === 'RESUME' && !kept.some(each => each.type === 'PAUSE' && action.at < each.end)) continue
+    if (!isPossible(action, { kept, ends, isCancelled, started })) continue
+    if (action.type === 'PLAN') started = action.starts ?? action.at
     if (action.type === 'CANCEL') ends = action.when
     if (action.type === 'TERM') ends = OWN_RULES.termEnd(of, action.at)
     if (action.type === 'UNDO') ends = Number.POSITIVE_INFINITY

@@ -5,8 +5,9 @@ import { chance, hours, pick, type Random, randomOf, whole } from './random.ts'
 import { randomActions, randomDrafts, randomReturns, randomTerms, sensible } from './random-actions.ts'
 import { withAddons } from './random-addons.ts'
 import { withCards } from './random-cards.ts'
+import { atEdges } from './random-edges.ts'
 import { LENGTHS, randomDeals, randomPlans } from './random-plans.ts'
-import { DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
+import { type Action, DAY, type Story, type Usage, YEAR_DAYS } from './story.ts'
 
 // Clocks change at midnight in Cairo and Santiago, and by half an hour on Lord Howe Island.
 const ZONES = [
@@ -41,6 +42,7 @@ export function storyOf(seed: number, place?: Place): Story {
   const addons = withAddons(seed, { start, plans, deals: base, template })
   const cards = withCards(seed, { start, plans: addons.plans })
   const back = randomReturns(randomOf(seed + 7_000_003), given, { ...frame, terms })
+  const begun = ({ at, type }: Action): boolean => at >= (type === 'PLAN' ? second : first)
   const actions = [
     ...back,
     ...addons.actions,
@@ -48,12 +50,13 @@ export function storyOf(seed: number, place?: Place): Story {
     ...(terms ? given.filter(({ type }) => type !== 'CANCEL' && type !== 'UNDO') : given),
     ...ends,
   ]
-    .filter(({ at, type }) => at >= (type === 'PLAN' ? second : first))
+    .filter(begun)
     .toSorted((a, b) => a.at - b.at)
   const planned = sensible(actions, { ...frame, terms }).map(action =>
     action.type === 'PLAN' ? { ...action, realign: !calendar && chance(fixed, 0.4) } : action,
   )
-  const ordered = randomDrafts(randomOf(seed + 8_000_009), planned, { ...frame, terms })
+  const edged = atEdges(randomOf(seed + 13_000_033), planned, frame).filter(begun)
+  const ordered = randomDrafts(randomOf(seed + 8_000_009), sensible(edged, { ...frame, terms }), { ...frame, terms })
   const trial = (template !== null || ordered.some(({ type }) => type === 'PLAN')) && chance(fixed, 0.25)
   return {
     seed,

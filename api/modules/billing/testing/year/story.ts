@@ -99,7 +99,11 @@ export type CardVersion = { readonly madeAt: number; readonly start: number; rea
 /** `card`: of a rate card, its later versions in the order of their starts. */
 export type Plan = { readonly id: string; readonly prices: readonly Price[]; readonly card?: readonly CardVersion[] }
 export type Seat = { readonly start: number; readonly end: number | null }
-export type Action = { readonly at: number } & (
+export type Action = {
+  readonly at: number
+  /** It comes after what closes at its moment was issued; absent where that knows of it. */
+  readonly late?: true
+} & (
   | {
       readonly type: 'PLAN'
       readonly plan: number
@@ -111,7 +115,8 @@ export type Action = { readonly at: number } & (
     }
   /** The DRAFT becomes ACTIVE: before its start, or when the invoice of what came before it has long been issued. */
   | { readonly type: 'ACTIVATE'; readonly plan: number; readonly realign: boolean }
-  | { readonly type: 'CANCEL'; readonly when: number; readonly refund: boolean }
+  /** `next`: at the end of the period that runs. */
+  | { readonly type: 'CANCEL'; readonly when: number; readonly refund: boolean; readonly next?: true }
   | { readonly type: 'UNDO' }
   /** From now on it ends with the term that runs: it is not renewed, or cancelled after its term. */
   | { readonly type: 'TERM'; readonly cancelled: boolean }
@@ -190,10 +195,17 @@ export const itemOf = ({ id, sells }: Price): string => sells ?? id
 export const DAY = 86_400_000
 export const YEAR_DAYS = 400
 
-/** The facts up to and including this moment, by rules of the story's own or by those of the product. */
-export function knownAt(story: Story, moment: number, rules: Rules = OWN_RULES): Known {
+/** How far a story is told: up to a moment, with so many of its actions. */
+export type Told = { readonly moment: number; readonly count: number }
+
+/** The facts up to and including this moment. */
+export const knownAt = (story: Story, moment: number): Known =>
+  knownWith(story, { moment, count: story.actions.filter(({ at }) => at <= moment).length })
+
+/** The facts so far, by rules of the story's own or by those of the product. */
+export function knownWith(story: Story, { moment, count }: Told, rules: Rules = OWN_RULES): Known {
   const known = story.actions
-    .filter(({ at }) => at <= moment)
+    .slice(0, count)
     .reduce<Known>((before, action) => after(story, before, { action, rules }), {
       phases: firstPhases(story, rules),
       cancel: null,
@@ -201,6 +213,16 @@ export function knownAt(story: Story, moment: number, rules: Rules = OWN_RULES):
       seats: [],
     })
   return { ...known, phases: known.phases.map(phase => ({ ...phase, plan: planKnown(phase.plan, moment) })) }
+}
+
+/** The story with its next action, where an invoice knows of it that closes at this moment, or as soon as it can; null where it does not. */
+export function toldBefore({ actions }: Story, { moment, count }: Told, closes: number): Told | null {
+  const next = actions[count]
+  const until = Math.max(closes, moment)
+  if (!next || next.at > until) return null
+  // What comes at the moment of another action comes with it.
+  const isAfter = next.late === true && next.at === until && actions[count - 1]?.at !== next.at
+  return isAfter ? null : { moment: Math.max(next.at, moment), count: count + 1 }
 }
 
 /** A plan with the versions that are made by then, and their prices. */

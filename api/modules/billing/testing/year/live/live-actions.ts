@@ -45,7 +45,8 @@ export async function doAction(action: Action, of: Sale & { readonly sold: Sold 
       return
     }
     case 'CANCEL': {
-      const when = action.when > action.at ? { type: 'DATE', cancel_at: text(action.when) } : { type: 'NOW' }
+      const dated = action.when > action.at ? { type: 'DATE', cancel_at: text(action.when) } : { type: 'NOW' }
+      const when = action.next ? { type: 'NEXT_BILLING_PERIOD' } : dated
       await on('cancel', { ...when, refund_advance_charges: action.refund })
       return
     }
@@ -54,7 +55,7 @@ export async function doAction(action: Action, of: Sale & { readonly sold: Sold 
       else await succeed(tenant, 'PATCH', url, { auto_renewal: false })
       return
     case 'UNDO': {
-      const said = story.actions.findLast(({ at, type }) => at < action.at && (type === 'TERM' || type === 'CANCEL'))
+      const said = story.actions.findLast(({ at, type }) => at <= action.at && (type === 'TERM' || type === 'CANCEL'))
       if (said?.type === 'TERM' && !said.cancelled) await succeed(tenant, 'PATCH', url, { auto_renewal: true })
       else await on('cancel', { type: 'UNDO' })
       return

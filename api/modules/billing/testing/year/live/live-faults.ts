@@ -100,9 +100,9 @@ const agree = (should: ReadonlyMap<string, number>, is: ReadonlyMap<string, numb
 function documentsOf(stories: readonly Story[]): ReadonlyMap<string, number>[] {
   const documents = new Map<string, Map<string, number>>()
   const until = endOfYears(stories)
-  for (const { cutoff, issued, isFirst, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
+  for (const { cutoff, issued, isFirst, gives, onlyAheadUntil, lines } of stories.flatMap(expectedYear)) {
     if (issued > until) continue
-    const key = `${cutoff} ${issued} ${isFirst} ${onlyAheadUntil}`
+    const key = `${cutoff} ${issued} ${isFirst} ${gives} ${onlyAheadUntil}`
     const document = documents.get(key) ?? new Map<string, number>()
     documents.set(key, document)
     // What is of the whole of several subscriptions has one name.

@@ -178,7 +178,15 @@ function asLive(story: Story): Story {
   }))
   let current = story.template?.plan ?? 0
   let place = story.template ? 1 : 0
-  const actions = accepted(story.actions.filter(({ type }) => type !== 'CARD')).map((action): Action => {
+  // Of these a period may end elsewhere than it would have: the end of the one that runs is sent as its date.
+  const isMoved = story.trial || story.actions.some(action => 'realign' in action && action.realign)
+  const actions = accepted(story.actions.filter(({ type }) => type !== 'CARD')).map((given): Action => {
+    // A clock turns to a moment, and issues what closes then, before anything is sent.
+    const action: Action = given.at > story.start ? { ...given, late: true } : given
+    if (action.type === 'CANCEL' && action.next && isMoved) {
+      const { next: _next, ...dated } = action
+      return dated
+    }
     if (action.type !== 'PLAN') return action
     // change-plan is what refunds, and it takes another plan than the one of now.
     const refund = action.refund && action.plan !== current

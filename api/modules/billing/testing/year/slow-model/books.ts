@@ -26,13 +26,15 @@ export type Entry = {
   readonly isAgain: boolean
 }
 
-type Ahead = {
+/** What was charged ahead. */
+export type Ahead = {
   readonly phase: string
   readonly price: Price
   readonly span: Span
   readonly paidDays: readonly number[]
   readonly cents: number
   readonly off: readonly Off[]
+  isGivenBack: boolean
 }
 /** What was charged ahead of a period: from when to when, with the pauses that were known then. */
 export type ChargedPart = {

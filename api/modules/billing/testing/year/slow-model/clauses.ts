@@ -61,7 +61,7 @@ function redeemLimited({ coupon, having }: Counting, entries: readonly Entry[], 
 function note({ entry: { phase, price, parts }, added }: Reached, { books }: On): void {
   if (!price.inAdvance || price.kind === 'ONCE') return
   for (const { span, days, cents, off } of [...parts, ...added])
-    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents, off })
+    books.ahead.push({ phase: phase.id, price, span, paidDays: days, cents, off, isGivenBack: false })
 }
 
 /** Whether a coupon counts on this invoice: it is for whole invoices, and its time for whole days. */

@@ -4,6 +4,7 @@ import { dayOf, daysBetween, startOfDay } from '../calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from '../closings.ts'
 import { countOf, type Phase, type Price, type Story } from '../story.ts'
 import {
+  type Ahead,
   type Books,
   type ChargedPart,
   chargedDays,
@@ -27,6 +28,8 @@ export type Expected = {
   readonly issued: number
   /** Whether it is the first one, which collects no time. */
   readonly isFirst: boolean
+  /** Whether all it does is to refund after the end. */
+  readonly gives: boolean
   /** Until when it charges ahead, where that is all it charges; null for any other. */
   readonly onlyAheadUntil: number | null
   readonly lines: ReadonlyMap<string, number>
@@ -36,7 +39,10 @@ export type Expected = {
 
 export function expectedYear(story: Story): Expected[] {
   const books = emptyBooks()
-  return closingsOf(story).map(closing => new Invoice(story, closing, books).expected())
+  return closingsOf(story).flatMap(closing => {
+    const invoice = new Invoice(story, closing, books)
+    return closing.gives && !invoice.refundsAny() ? [] : [invoice.expected()]
+  })
 }
 
 /** A number of seats, or a fee, for a part of a period: how many more than were paid for, and how many there are then. */
@@ -80,6 +86,7 @@ class Invoice {
       cutoff: closing.cutoff,
       issued: closing.issued,
       isFirst: closing.from === null,
+      gives: closing.gives === true,
       onlyAheadUntil: late.length === 0 && charged.every(({ price }) => price.inAdvance) ? closing.ahead : null,
       lines: lines.all(),
       quantities: this.quantities.all(),
@@ -284,15 +291,24 @@ class Invoice {
 
   /** What was charged for the days left when a phase, or the subscription, ends with a refund. */
   private refunds(): void {
+    for (const { charged, moment } of this.refunded()) this.refund(charged, Math.max(moment, charged.span.start))
+  }
+
+  refundsAny(): boolean {
+    return this.refunded().some(({ charged: { cents } }) => cents !== 0)
+  }
+
+  /** It is given back once, by the first invoice that knows of the end. */
+  private refunded(): { readonly charged: Ahead; readonly moment: number }[] {
     const { known, from, cutoff } = this.closing
-    for (const phase of known.phases) {
-      for (const charged of this.books.ahead) {
-        if (charged.phase !== phase.id || charged.paidDays.length === 0) continue
+    return known.phases.flatMap(phase =>
+      this.books.ahead.flatMap(charged => {
+        if (charged.phase !== phase.id || charged.paidDays.length === 0 || charged.isGivenBack) return []
         const moment = this.refundedFrom(phase, charged.price)
-        if (from !== null && moment !== null && moment > from && moment <= cutoff && moment < charged.span.end)
-          this.refund(charged, Math.max(moment, charged.span.start))
-      }
-    }
+        const isNow = from !== null && moment !== null && from <= moment && moment <= cutoff
+        return isNow && moment < charged.span.end ? [{ charged, moment }] : []
+      }),
+    )
   }
 
   /** From when on it is: another version of a rate card that takes over charges its own price for the days left. */
@@ -303,7 +319,9 @@ class Invoice {
     return earliest(ended, takenOverAt(phase, price, this.story))
   }
 
-  private refund({ phase, price, span, paidDays, cents: paid, off }: Books['ahead'][number], start: number): void {
+  private refund(charged: Ahead, start: number): void {
+    const { phase, price, span, paidDays, cents: paid, off } = charged
+    charged.isGivenBack = true
     const left = paidDays.filter(day => day >= dayOf(start, this.story.zone)).length
     const back = Number.isNaN(paid) ? paid : rounded(ratio(paid * left, paidDays.length))
     this.lines.add('REFUND', `${price.id} ${phase}`, { start, end: span.end }, -back)
