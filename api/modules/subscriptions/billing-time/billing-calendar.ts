@@ -130,8 +130,9 @@ const activeSchedules = async (uow: ReadUow, { id }: Pick<Subscription, 'id'>): 
     .orderBy(asc(schedules.start_at))
 
 /**
- * The end of the billing period that runs now. Before the first period it is that one's start, and in a trial at the start its end, where
- * invoices begin; after the last, now: then nothing is billed any more. `schedules` are in the order of time, and one at least.
+ * The end of the billing period that runs now, of the schedule that runs where that has one of its own. Before the first period it is that
+ * one's start, and in a trial at the start its end, where invoices begin; after the last, now: then nothing is billed any more. `schedules`
+ * are in the order of time, and one at least.
  */
 export async function currentPeriodEnd(
   uow: ReadUow,
@@ -144,7 +145,11 @@ export async function currentPeriodEnd(
   const charged = schedules.find(({ type }) => type !== 'TRIAL')
   if (charged && uow.now < at(charged.start_at)) return at(charged.start_at)
   const zone = await zoneOfSubscription(uow, subscription)
-  return billingPeriodOf({ subscription, schedules, zone }, uow.now)?.covered.end ?? uow.now
+  const running = schedules.find(
+    ({ start_at, end_at }) => at(start_at) <= uow.now && (end_at === null || uow.now < at(end_at)),
+  )
+  const billed = { ...subscription, billing_period: running?.billing_period ?? subscription.billing_period }
+  return billingPeriodOf({ subscription: billed, schedules, zone }, uow.now)?.covered.end ?? uow.now
 }
 
 type Cut = {
