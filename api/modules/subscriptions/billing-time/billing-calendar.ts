@@ -3,7 +3,13 @@
 
 import { and, asc, eq } from 'drizzle-orm'
 import { movedZone, type Zone, type ZoneBefore, zoneOf } from '../../../../shared/billing/local-days.ts'
-import { type BillingPeriod, billingPeriodAt, type Span } from '../../../../shared/billing/periods.ts'
+import {
+  aboutDaysOf,
+  type BillingPeriod,
+  billingPeriodAt,
+  type PeriodLength,
+  type Span,
+} from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { extensionsOf } from '../../../resource/rules.ts'
@@ -41,8 +47,45 @@ export function alignedSpans(
 }
 
 /** The part that an instant is in; before them all the first, after them the last. */
-export const alignedSpanAt = (spans: readonly [AlignedSpan, ...AlignedSpan[]], instant: Instant): AlignedSpan =>
+export const alignedSpanAt = <S extends AlignedSpan>(spans: readonly [S, ...S[]], instant: Instant): S =>
   spans.findLast(({ span }) => span.start <= instant) ?? spans[0]
+
+/** Time that is invoiced by periods of one length. */
+export type InvoicedSpan = AlignedSpan & { readonly length: PeriodLength }
+
+type OwnPeriod = Pick<Schedule, 'start_at' | 'billing_period'>
+
+/** The shorter of the schedule's own period and that of the subscription. */
+const invoicedLength = (ofSubscription: PeriodLength, { billing_period: own }: OwnPeriod): PeriodLength =>
+  own !== null && aboutDaysOf(own) < aboutDaysOf(ofSubscription) ? own : ofSubscription
+
+/**
+ * The parts of a subscription's time, each with the length of the periods that it is invoiced by: that of the subscription, or of the
+ * schedule where that is shorter. A change of the length begins a part. `schedules` are in the order of time. Pure.
+ */
+export function invoicedSpans(
+  { billing_period: length }: Pick<Subscription, 'billing_period'>,
+  aligned: readonly [AlignedSpan, ...AlignedSpan[]],
+  schedules: readonly OwnPeriod[],
+): [InvoicedSpan, ...InvoicedSpan[]] {
+  const lengths = schedules.map(each => ({ start: at(each.start_at), length: invoicedLength(length, each) }))
+  const changes = lengths.filter(({ length }, index) => {
+    const before = lengths[index - 1]?.length
+    return before !== undefined && (before.type !== length.type || before.value !== length.value)
+  })
+  const lengthAt = (time: Instant) => (lengths.findLast(({ start }) => start <= time) ?? lengths[0])?.length ?? length
+  const [first, ...others] = aligned.flatMap(({ span, anchor }) => {
+    const within = changes.filter(({ start }) => start > span.start && (span.end === null || start < span.end))
+    const starts = [span.start, ...within.map(({ start }) => start)]
+    return starts.map((start, index) => ({
+      span: { start, end: starts[index + 1] ?? span.end },
+      anchor,
+      length: lengthAt(start),
+    }))
+  })
+  if (!first) throw new Error('a subscription has some time')
+  return [first, ...others]
+}
 
 const zoneNamed = (name: string): Zone => zoneOf(name) ?? unknownZone(name)
 function unknownZone(name: string): never {
@@ -157,7 +200,7 @@ type Cut = {
   /** In the order of time. */
   readonly schedules: readonly Pick<
     Schedule,
-    'start_at' | 'end_at' | 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+    'start_at' | 'end_at' | 'billing_period' | 'realign_invoice_date_to_pricing_plan_schedule_start_at'
   >[]
   readonly zone: Zone
 }
@@ -174,7 +217,7 @@ export function billingPeriodOf({ subscription, schedules, zone }: Cut, time: In
     span,
     realigned.map(({ start_at }) => start_at),
   )
-  const part = alignedSpanAt(parts, time)
-  const { billing_period: length, billing_time: billingTime } = subscription
-  return billingPeriodAt({ length, billingTime, zone, anchor: part.anchor }, part.span, time)
+  const part = alignedSpanAt(invoicedSpans(subscription, parts, schedules), time)
+  const { length, anchor } = part
+  return billingPeriodAt({ length, billingTime: subscription.billing_time, zone, anchor }, part.span, time)
 }
