@@ -60,6 +60,12 @@ export function stepOf(length: PeriodLength): Step {
   }
 }
 
+/** How long a period is about, to compare it with another: in days, with a month as a twelfth of 365. */
+export function aboutDaysOf(length: PeriodLength): number {
+  const { unit, size } = stepOf(length)
+  return unit === 'days' ? size : (size * 365) / 12
+}
+
 const steps = (from: Temporal.PlainDate, step: Step, count: number): Temporal.PlainDate =>
   from.add(step.unit === 'months' ? { months: step.size * count } : { days: step.size * count })
 

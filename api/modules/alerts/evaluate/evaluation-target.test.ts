@@ -65,6 +65,7 @@ const schedule = (start_at: string, end_at: string | null = null) => ({
   id: `ppsc ${start_at}`,
   start_at,
   end_at,
+  billing_period: null,
   pricing_currency: 'EUR',
   pricing_plan_id: 'pric_1',
 })

@@ -1,6 +1,5 @@
 // What is watched of a subscription: which rules, over which time, against what is granted. Pure.
 import { createHash } from 'node:crypto'
-import { billingPeriodAt } from '../../../../shared/billing/periods.ts'
 import {
   carriedOn,
   isPersistable,
@@ -12,7 +11,7 @@ import { at, formatInstant, type Instant, type Interval, instantOf, interval } f
 import type { CustomerMark } from '../../../usage/changes/latest-marks.ts'
 import type { CalculationInput, ScheduleInput } from '../../billing/terms/billing-inputs.ts'
 import { countedSchedules } from '../../billing/terms/carried-usage.ts'
-import { activeSpan, calendarAt, type PeriodInputs } from '../../billing/terms/windows.ts'
+import { type PeriodInputs, wholePeriodAt } from '../../billing/terms/windows.ts'
 import type { UsageFigure } from '../../billing/usage/usage-needs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
 import type { RuleEntitlement } from '../schema.ts'
@@ -29,7 +28,14 @@ export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
   readonly customer_id: string
   readonly schedules: readonly Pick<
     ScheduleInput,
-    'id' | 'pricing_plan_id' | 'start_at' | 'end_at' | 'pricing_currency' | 'carries_usage'
+    | 'id'
+    | 'pricing_plan_id'
+    | 'start_at'
+    | 'end_at'
+    | 'billing_period'
+    | 'realign'
+    | 'pricing_currency'
+    | 'carries_usage'
   >[]
 }
 
@@ -101,9 +107,7 @@ function runningPeriod(
   inputs: WatchedSubscription,
   { now, persisted }: { readonly now: Instant; readonly persisted: PersistedUsageByPrice },
 ): Running | null {
-  const span = activeSpan(inputs)
-  const calendar = span && calendarAt(inputs, span, now)
-  const found = calendar && billingPeriodAt(calendar.gridOf(inputs.subscription.billing_period), calendar.span, now)
+  const found = wholePeriodAt(inputs, now)
   const schedule = inputs.schedules.find(
     ({ start_at, end_at }) => at(start_at) <= now && (end_at === null || at(end_at) > now),
   )

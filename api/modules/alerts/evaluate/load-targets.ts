@@ -179,10 +179,20 @@ export async function loadWatched(
 async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
   if (ids.length === 0) return new Map<string, never[]>()
   const { pricing_plan_subscription_id, pricing_plan_id, start_at, end_at, pricing_currency, status, id } = schedules
-  const { carries_usage: carries } = schedules
+  const { billing_period, carries_usage: carries } = schedules
   const realign = schedules.realign_invoice_date_to_pricing_plan_schedule_start_at
   const rows = await uow.tx
-    .select({ id, pricing_plan_subscription_id, pricing_plan_id, start_at, end_at, pricing_currency, realign, carries })
+    .select({
+      id,
+      pricing_plan_subscription_id,
+      pricing_plan_id,
+      start_at,
+      end_at,
+      billing_period,
+      pricing_currency,
+      realign,
+      carries,
+    })
     .from(schedules)
     .where(and(inThisTenant(uow, schedules), anyOf(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
     .orderBy(asc(start_at), asc(id))

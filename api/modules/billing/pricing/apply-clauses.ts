@@ -20,7 +20,7 @@ import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { advanceScan, billingZoneOf, collectsNothing, periodOf, wholePeriodAt } from '../terms/windows.ts'
+import { advanceScan, billingZoneOf, collectsNothing, invoicedLengthAt, periodOf, wholePeriodAt } from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -111,7 +111,7 @@ export function withClauses(
     billedBefore,
     minimumsBefore: minimumsIn(billed),
   }
-  const period = inputs.subscription.billing_period
+  const period = invoicedLengthAt(inputs, service.start)
   const beside = draft.lines.filter(({ source }) => 'added_line' in source || 'refund_of_invoice_id' in source)
   const { lines, steps, ...kept } = clauseLines(rated, { beside, late, clauses, context, period, coupons })
   return {

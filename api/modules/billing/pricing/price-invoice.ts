@@ -34,7 +34,7 @@ import { subLinesOf } from '../shares/sub-lines.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { isMetered } from '../terms/price-terms.ts'
-import { type InvoiceWindow, periodOf } from '../terms/windows.ts'
+import { type InvoiceWindow, invoicedLengthAt, periodOf } from '../terms/windows.ts'
 import { type AfterClauses, linesThatFill, withClauses } from './apply-clauses.ts'
 import { countedCharges } from './counted-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -230,7 +230,7 @@ function* draftOf(inputs: BillingInputs, request: InvoiceRequest, rated: RatedIn
     findings: rated.findings,
     subscriptionIds: [subscription.id],
     ...(inputs.forwarded_from ? { forwardedFrom: inputs.forwarded_from } : {}),
-    period: bought ? null : { length: subscription.billing_period, cutoffAt: window.cutoffAt },
+    period: bought ? null : { length: invoicedLengthAt(inputs, periodOf(window).start), cutoffAt: window.cutoffAt },
     hasUsage: charges.some(isMetered),
     copiedFields: copiedFields(inputs, rated.onInvoice),
   }

@@ -15,6 +15,8 @@ import {
   type AlignedSpan,
   alignedSpanAt,
   alignedSpans,
+  type InvoicedSpan,
+  invoicedSpans,
   zoneAfterMoves,
 } from '../../subscriptions/billing-time/billing-calendar.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from './billing-inputs.ts'
@@ -25,7 +27,7 @@ export type PeriodInputs = Parameters<typeof zoneOfParties>[0] & {
     SubscriptionInput,
     'billing_period' | 'billing_time' | 'billing_anchor' | 'inactive_periods'
   >
-  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at' | 'realign'>[]
+  readonly schedules: readonly Pick<ScheduleInput, 'start_at' | 'end_at' | 'billing_period' | 'realign'>[]
   readonly issued_zones?: BillingInputs['issued_zones']
 }
 
@@ -82,6 +84,10 @@ const partsOf = ({ subscription, schedules }: PeriodInputs, span: Span) =>
     schedules.flatMap(({ realign, start_at }) => (realign ? [start_at] : [])),
   )
 
+/** The same parts, cut where the length of the periods changes by which they are invoiced. */
+const invoicedPartsOf = (inputs: PeriodInputs, span: Span): [InvoicedSpan, ...InvoicedSpan[]] =>
+  invoicedSpans(inputs.subscription, partsOf(inputs, span), inputs.schedules)
+
 /** The zone in which the days of the subscription are cut, after the moves of its parties. */
 export function billingZoneOf(inputs: PeriodInputs): Zone {
   const zone = zoneOfParties(inputs)
@@ -94,8 +100,8 @@ export function billingZoneOf(inputs: PeriodInputs): Zone {
 function endOfPeriodAt(inputs: PeriodInputs, instant: Instant, zone: Zone): Instant {
   const active = activeSpan(inputs)
   if (!active) return instant
-  const part = alignedSpanAt(partsOf(inputs, active), instant)
-  const grid = { ...gridOf(inputs, part, inputs.subscription.billing_period), zone }
+  const part = alignedSpanAt(invoicedPartsOf(inputs, active), instant)
+  const grid = { ...gridOf(inputs, part, part.length), zone }
   return billingPeriodAt(grid, part.span, instant)?.full.end ?? instant
 }
 
@@ -123,12 +129,18 @@ export function calendarAt(
   return { span: part.span, gridOf: length => gridIn(inputs, part, length) }
 }
 
-/** The billing period of the subscription that an instant is in; null where it is not billed. */
+/** The billing period that an instant is invoiced in; null where it is not billed. */
 export function wholePeriodAt(inputs: PeriodInputs, instant: Instant): BillingPeriod | null {
   const active = activeSpan(inputs)
   if (!active) return null
-  const { span, gridOf } = calendarAt(inputs, active, instant)
-  return billingPeriodAt(gridOf(inputs.subscription.billing_period), span, instant)
+  const part = alignedSpanAt(invoicedPartsOf(inputs, active), instant)
+  return billingPeriodAt(gridIn(inputs, part, part.length), part.span, instant)
+}
+
+/** The length of the billing period that an instant is invoiced in. */
+export function invoicedLengthAt(inputs: PeriodInputs, instant: Instant): PeriodLength {
+  const active = activeSpan(inputs)
+  return active ? alignedSpanAt(invoicedPartsOf(inputs, active), instant).length : inputs.subscription.billing_period
 }
 
 /** A billing period, or the rest of one whose first part was invoiced when nothing was known to follow it. */
@@ -146,8 +158,8 @@ function billedFrom({ schedules }: BillingInputs): Instant | null {
 /** The billing periods of the active span from this moment on, in order; one in which billing resumed is in parts. */
 function* periodsIn(inputs: BillingInputs, span: Span, from: Instant): Generator<Billed, void, undefined> {
   const resumed = (inputs.resumed_at ?? []).map(at)
-  for (const part of partsOf(inputs, span))
-    for (const period of billingPeriods(gridIn(inputs, part, inputs.subscription.billing_period), part.span)) {
+  for (const part of invoicedPartsOf(inputs, span))
+    for (const period of billingPeriods(gridIn(inputs, part, part.length), part.span)) {
       const { start, end } = period.covered
       if (end > from) yield* cutAt({ ...period, covered: interval(instantOf(Math.max(start, from)), end) }, resumed)
     }

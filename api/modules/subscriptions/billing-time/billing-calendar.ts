@@ -3,7 +3,13 @@
 
 import { and, asc, eq } from 'drizzle-orm'
 import { movedZone, type Zone, type ZoneBefore, zoneOf } from '../../../../shared/billing/local-days.ts'
-import { type BillingPeriod, billingPeriodAt, type Span } from '../../../../shared/billing/periods.ts'
+import {
+  aboutDaysOf,
+  type BillingPeriod,
+  billingPeriodAt,
+  type PeriodLength,
+  type Span,
+} from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { extensionsOf } from '../../../resource/rules.ts'
@@ -41,8 +47,45 @@ export function alignedSpans(
 }
 
 /** The part that an instant is in; before them all the first, after them the last. */
-export const alignedSpanAt = (spans: readonly [AlignedSpan, ...AlignedSpan[]], instant: Instant): AlignedSpan =>
+export const alignedSpanAt = <S extends AlignedSpan>(spans: readonly [S, ...S[]], instant: Instant): S =>
   spans.findLast(({ span }) => span.start <= instant) ?? spans[0]
+
+/** Time that is invoiced by periods of one length. */
+export type InvoicedSpan = AlignedSpan & { readonly length: PeriodLength }
+
+type OwnPeriod = Pick<Schedule, 'start_at' | 'billing_period'>
+
+/** The shorter of the schedule's own period and that of the subscription. */
+const invoicedLength = (ofSubscription: PeriodLength, { billing_period: own }: OwnPeriod): PeriodLength =>
+  own !== null && aboutDaysOf(own) < aboutDaysOf(ofSubscription) ? own : ofSubscription
+
+/**
+ * The parts of a subscription's time, each with the length of the periods that it is invoiced by: that of the subscription, or of the
+ * schedule where that is shorter. A change of the length begins a part. `schedules` are in the order of time. Pure.
+ */
+export function invoicedSpans(
+  { billing_period: length }: Pick<Subscription, 'billing_period'>,
+  aligned: readonly [AlignedSpan, ...AlignedSpan[]],
+  schedules: readonly OwnPeriod[],
+): [InvoicedSpan, ...InvoicedSpan[]] {
+  const lengths = schedules.map(each => ({ start: at(each.start_at), length: invoicedLength(length, each) }))
+  const changes = lengths.filter(({ length }, index) => {
+    const before = lengths[index - 1]?.length
+    return before !== undefined && (before.type !== length.type || before.value !== length.value)
+  })
+  const lengthAt = (time: Instant) => (lengths.findLast(({ start }) => start <= time) ?? lengths[0])?.length ?? length
+  const [first, ...others] = aligned.flatMap(({ span, anchor }) => {
+    const within = changes.filter(({ start }) => start > span.start && (span.end === null || start < span.end))
+    const starts = [span.start, ...within.map(({ start }) => start)]
+    return starts.map((start, index) => ({
+      span: { start, end: starts[index + 1] ?? span.end },
+      anchor,
+      length: lengthAt(start),
+    }))
+  })
+  if (!first) throw new Error('a subscription has some time')
+  return [first, ...others]
+}
 
 const zoneNamed = (name: string): Zone => zoneOf(name) ?? unknownZone(name)
 function unknownZone(name: string): never {
@@ -130,8 +173,9 @@ const activeSchedules = async (uow: ReadUow, { id }: Pick<Subscription, 'id'>): 
     .orderBy(asc(schedules.start_at))
 
 /**
- * The end of the billing period that runs now. Before the first period it is that one's start, and in a trial at the start its end, where
- * invoices begin; after the last, now: then nothing is billed any more. `schedules` are in the order of time, and one at least.
+ * The end of the billing period that runs now, of the schedule that runs where that has one of its own. Before the first period it is that
+ * one's start, and in a trial at the start its end, where invoices begin; after the last, now: then nothing is billed any more. `schedules`
+ * are in the order of time, and one at least.
  */
 export async function currentPeriodEnd(
   uow: ReadUow,
@@ -144,7 +188,11 @@ export async function currentPeriodEnd(
   const charged = schedules.find(({ type }) => type !== 'TRIAL')
   if (charged && uow.now < at(charged.start_at)) return at(charged.start_at)
   const zone = await zoneOfSubscription(uow, subscription)
-  return billingPeriodOf({ subscription, schedules, zone }, uow.now)?.covered.end ?? uow.now
+  const running = schedules.find(
+    ({ start_at, end_at }) => at(start_at) <= uow.now && (end_at === null || uow.now < at(end_at)),
+  )
+  const billed = { ...subscription, billing_period: running?.billing_period ?? subscription.billing_period }
+  return billingPeriodOf({ subscription: billed, schedules, zone }, uow.now)?.covered.end ?? uow.now
 }
 
 type Cut = {
@@ -152,7 +200,7 @@ type Cut = {
   /** In the order of time. */
   readonly schedules: readonly Pick<
     Schedule,
-    'start_at' | 'end_at' | 'realign_invoice_date_to_pricing_plan_schedule_start_at'
+    'start_at' | 'end_at' | 'billing_period' | 'realign_invoice_date_to_pricing_plan_schedule_start_at'
   >[]
   readonly zone: Zone
 }
@@ -169,7 +217,7 @@ export function billingPeriodOf({ subscription, schedules, zone }: Cut, time: In
     span,
     realigned.map(({ start_at }) => start_at),
   )
-  const part = alignedSpanAt(parts, time)
-  const { billing_period: length, billing_time: billingTime } = subscription
-  return billingPeriodAt({ length, billingTime, zone, anchor: part.anchor }, part.span, time)
+  const part = alignedSpanAt(invoicedSpans(subscription, parts, schedules), time)
+  const { length, anchor } = part
+  return billingPeriodAt({ length, billingTime: subscription.billing_time, zone, anchor }, part.span, time)
 }

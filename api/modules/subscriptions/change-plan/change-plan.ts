@@ -39,7 +39,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
   const now = formatInstant(uow.now)
   const current = runningAt(all, request.start_at ?? now)
   const move = await moveOf(uow, { subscription, current, request })
-  const start_at = await startOf(uow, { subscription, current, move, request, now })
+  const start_at = await startOf(uow, { subscription, move, request, now })
   if (subscription.cancelled_at !== null && subscription.cancelled_at <= start_at) {
     const message = `The subscription ends at ${subscription.cancelled_at}, before the new plan would start; take the cancellation back first.`
     throw new AppError('INVALID_OPERATION', message, {
@@ -138,7 +138,7 @@ async function requirePlan(uow: Uow, id: Id<'pric'>): Promise<void> {
 
 async function startOf(
   uow: Uow,
-  { subscription, current, move, request, now }: Change & { readonly move: PlanMove; readonly now: string },
+  { subscription, move, request, now }: Omit<Change, 'current'> & { readonly move: PlanMove; readonly now: string },
 ): Promise<string> {
   if (move.type !== 'NEXT_BILLING_PERIOD') {
     if (request.start_at === undefined || request.start_at >= now) return request.start_at ?? now
@@ -150,9 +150,7 @@ async function startOf(
     const message = `This ${move.direction.toLowerCase()} takes effect at the next invoice date (NEXT_BILLING_PERIOD); leave start_at out.`
     throw new AppError('INVALID_FIELD', message, { field: 'start_at' })
   }
-  // The invoice that bills the plan next: a schedule may have a billing period of its own.
-  const billed = { ...subscription, billing_period: current.billing_period ?? subscription.billing_period }
-  return formatInstant(await currentPeriodEnd(uow, billed, await activeSchedules(uow, subscription.id)))
+  return formatInstant(await currentPeriodEnd(uow, subscription, await activeSchedules(uow, subscription.id)))
 }
 
 const activeSchedules = async (uow: Uow, id: Subscription['id']): Promise<Schedule[]> =>

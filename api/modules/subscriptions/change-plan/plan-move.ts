@@ -1,5 +1,5 @@
 // Which way a subscription moves within a group of plans, and when the move takes effect (contract: Change-plan rules). Pure.
-import { type PeriodLength, stepOf } from '../../../../shared/billing/periods.ts'
+import { aboutDaysOf, type PeriodLength } from '../../../../shared/billing/periods.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { PricingPlanGroup } from '../../catalog/pricing-plan-groups/table.ts'
 
@@ -57,14 +57,8 @@ export function planMove(group: Group | null, from: Place, to: Place): PlanMove 
 }
 
 function directionOfPeriods(from: Place, to: Place): PlanMove['direction'] {
-  const longer = daysOf(to.billingPeriod) - daysOf(from.billingPeriod)
+  const longer = aboutDaysOf(to.billingPeriod) - aboutDaysOf(from.billingPeriod)
   if (longer !== 0) return longer > 0 ? 'UPGRADE' : 'DOWNGRADE'
   const message = 'The subscription is on this plan already; name another, or another billing_period.'
   throw new AppError('INVALID_OPERATION', message, { field: 'pricing_plan_id' })
-}
-
-/** By days; a month counts as a twelfth of 365. */
-function daysOf(length: PeriodLength): number {
-  const { unit, size } = stepOf(length)
-  return unit === 'days' ? size : (size * 365) / 12
 }

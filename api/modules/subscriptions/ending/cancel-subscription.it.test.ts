@@ -60,6 +60,20 @@ describe('NEXT_BILLING_PERIOD is the end of the period that runs', () => {
       { end_at: '2026-03-20T00:00:00Z' },
       '2026-03-20T00:00:00Z',
     ],
+    [
+      'a schedule that charges by the year',
+      {},
+      '2026-03-01T00:00:00Z',
+      { billing_period: { type: 'YEAR', value: 1 } },
+      '2026-12-31T23:00:00Z',
+    ],
+    [
+      'a schedule that charges by the month',
+      { billing_period: { type: 'YEAR', value: 1 } },
+      '2026-01-01T00:00:00Z',
+      { billing_period: { type: 'MONTH', value: 1 } },
+      '2026-03-31T22:00:00Z',
+    ],
     ['not started yet', {}, '2026-05-05T00:00:00Z', {}, '2026-05-05T00:00:00Z'],
   ])('%s', async (_name, terms, start, schedule, expected) => {
     setClock('2026-03-11T10:00:00Z')

@@ -130,7 +130,5 @@ async function startOf(uow: Uow, { subscription, all, move }: Start): Promise<st
   const now = formatInstant(uow.now)
   // When the time that was previewed has passed, it moves at once.
   if (move.type !== 'NEXT_BILLING_PERIOD') return move.start_at !== null && move.start_at > now ? move.start_at : now
-  const running = all.find(each => each.start_at <= now && (each.end_at === null || now < each.end_at))
-  const billed = { ...subscription, billing_period: running?.billing_period ?? subscription.billing_period }
-  return formatInstant(await currentPeriodEnd(uow, billed, all))
+  return formatInstant(await currentPeriodEnd(uow, subscription, all))
 }

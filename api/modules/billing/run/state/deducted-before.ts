@@ -80,16 +80,18 @@ const DAYS_MAX = { DAY: 1, WEEK: 7, MONTH: 31, YEAR: 366 } as const satisfies Re
 const longest = ({ type, value }: PeriodLength): number => DAYS_MAX[type] * value * DAY_MS
 
 /**
- * The longest billing period of a price, in milliseconds, where it is longer than that of the subscription: its usage may have
+ * The longest billing period of a price, in milliseconds, where it is longer than one that is invoiced: its usage may have
  * begun that long before the invoice that bills it. Zero where there is none.
  */
 function longerPeriods({ subscription, schedules, pricings }: Inputs): number {
+  const invoiced = schedules.map(({ billing_period }) => longest(billing_period ?? subscription.billing_period))
   const lengths = [
+    subscription.billing_period,
     ...schedules.flatMap(({ billing_period }) => billing_period ?? []),
     ...pricings.flatMap(({ items }) =>
       items.flatMap(({ configs }) => configs.flatMap(each => each.billing_period ?? [])),
     ),
   ].map(longest)
   const most = Math.max(0, ...lengths)
-  return most > longest(subscription.billing_period) ? most : 0
+  return most > Math.min(longest(subscription.billing_period), ...invoiced) ? most : 0
 }
