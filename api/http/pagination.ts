@@ -1,7 +1,7 @@
 // Pages of a list: page and limit in, `{data, page, limit, total_number_of_pages, links}` out (semantics 9.5).
 import Type from 'typebox'
 import { AppError } from '../../shared/errors.ts'
-import { formatInstant, instantOf, parseInstant } from '../../shared/time.ts'
+import { formatInstant, type Instant, instantOf, parseInstant } from '../../shared/time.ts'
 import { bySchema } from './body/by-schema.ts'
 
 export const LIMIT_DEFAULT = 50
@@ -86,22 +86,22 @@ export const listOf = (value: string | string[] | undefined): string[] =>
 
 /**
  * `[from,to]` of a date filter as `[from, before)`; either end may be empty. A bound matches the whole second it lies in.
- * Throws INVALID_FIELD on anything else.
+ * Throws INVALID_FIELD on anything else, and for a range that ends before it begins.
  */
 export function dateRange(field: string, text: string): { from: string | null; before: string | null } {
   const match = /^\[([^,\]]*),([^,\]]*)\]$/.exec(text)
   const [from, to] = match ? [match[1] ?? '', match[2] ?? ''] : [text, text]
-  const second = (value: string, shiftMs: number): string | null => {
+  const read = (value: string): Instant | null => {
     if (value === '') return null
     const at = parseInstant(value)
-    if (at === null) {
-      throw new AppError(
-        'INVALID_FIELD',
-        `${field} is a range [from,to] of ISO 8601 times with an offset; either may be empty.`,
-        { field },
-      )
-    }
-    return formatInstant(instantOf(at + shiftMs))
+    if (at !== null) return at
+    const message = `${field} is a range [from,to] of ISO 8601 times with an offset; either may be empty.`
+    throw new AppError('INVALID_FIELD', message, { field })
   }
-  return { from: second(from, 0), before: second(to, 1_000) }
+  const [first, last] = [read(from), read(to)]
+  const before = last === null ? null : formatInstant(instantOf(last + 1_000))
+  const start = first === null ? null : formatInstant(first)
+  if (start !== null && before !== null && start >= before)
+    throw new AppError('INVALID_FIELD', `${field} is a range [from,to]: from must not be after to.`, { field })
+  return { from: start, before }
 }

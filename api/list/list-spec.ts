@@ -103,7 +103,7 @@ export const SearchBody = Shape(
             name: Type.String(),
             reference: Type.Optional(Type.String({ maxLength: 255 })),
             value: Type.Optional(FilterValue),
-            values: Type.Optional(Type.Array(FilterValue, { maxItems: 100 })),
+            values: Type.Optional(Type.Array(FilterValue, { minItems: 1, maxItems: 100 })),
           },
           { title: 'FilterField' },
         ),
@@ -187,7 +187,7 @@ type FilterField = NonNullable<SearchRequest['filter_fields']>[number]
 
 async function filterFieldConditions(uow: ReadUow, spec: ListSpec, filter: FilterField, place: string): Promise<SQL[]> {
   const { customFields } = spec
-  const values = filter.values ?? [filter.value ?? '']
+  const values = valuesOf(filter, place)
   if (customFields && filter.name === CUSTOM_FIELDS) {
     const of = { reference: filter.reference, values, place }
     return [await hasOneOf(uow, { id: spec.table.id, resourceType: customFields }, of)]
@@ -196,11 +196,22 @@ async function filterFieldConditions(uow: ReadUow, spec: ListSpec, filter: Filte
     const message = `reference names a custom field; it goes with the name ${CUSTOM_FIELDS} alone.`
     throw new AppError('INVALID_FIELD', message, { field: `${place}.reference` })
   }
-  const others = customFields ? [CUSTOM_FIELDS] : []
-  const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `${place}.name`, others)
-  return spec.ranges.includes(filter.name)
-    ? within(column, `${place}.value`, values[0] ?? '')
-    : [isOneNamed(uow, column, values, spec.names?.[filter.name])]
+  const alsoNamed = customFields ? [CUSTOM_FIELDS] : []
+  const column = named(spec, filter.name, [...spec.searchable, ...spec.ranges], `${place}.name`, alsoNamed)
+  if (!spec.ranges.includes(filter.name)) return [isOneNamed(uow, column, values, spec.names?.[filter.name])]
+  const [range = '', ...others] = values
+  if (others.length === 0) return within(column, `${place}.${filter.values ? 'values.0' : 'value'}`, range)
+  const message = `${filter.name} takes one range. Search once for each range.`
+  throw new AppError('INVALID_FIELD', message, { field: `${place}.values.1` })
+}
+
+/** Throws MISSING_FIELD where there is no value, and INVALID_FIELD where it is given in both ways. */
+function valuesOf({ value, values }: FilterField, place: string): readonly string[] {
+  if (value === undefined && values === undefined)
+    throw new AppError('MISSING_FIELD', `${place}.value or ${place}.values is required.`, { field: `${place}.value` })
+  if (value !== undefined && values !== undefined)
+    throw new AppError('INVALID_FIELD', 'Give value or values, not both.', { field: `${place}.values` })
+  return values ?? [value ?? '']
 }
 
 function named(

@@ -57,7 +57,7 @@ export const COMMON: Readonly<Record<string, string>> = {
   'FilterField.name': 'The field to compare; `custom_fields` for a custom field.',
   'FilterField.reference': 'With the name `custom_fields`: the reference of the custom field.',
   'FilterField.value': 'The value the field must have. Give it, or `values`.',
-  'FilterField.values': 'The field must have one of these values, at most 100.',
+  'FilterField.values': 'The field must have one of these values, from 1 to 100.',
   wildcard_start: 'Whether any text may come before the value. Default false.',
   wildcard_end: 'Whether any text may come after the value. Default false.',
   ignore_case: 'Whether capitals make no difference. Default false.',

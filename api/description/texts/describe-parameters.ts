@@ -56,7 +56,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   product_id: 'Only those of the product with this id.',
   product_item_id: 'Only those of the product item with this id.',
   processed_details_type: 'Only events that are billed (DEFAULT), not matched, or repeats (DUPLICATE).',
-  deleted: 'true: deleted events as well. Default: only events that count.',
+  deleted: 'true: only deleted events; false: only those that are not. Default: both.',
   include_invoice_pdf: 'Whether the e-invoice carries the PDF of the invoice. Default false.',
   include_periods: 'Whether invoices are shown with their periods. Default false.',
   include_lines: 'Whether invoices are shown with their lines. Default false.',

@@ -65,3 +65,25 @@ test.each([
   const checked = bounded(value)
   expect(checked === true ? 'accepted' : checked.error.message).toBe(message)
 })
+
+test.each([
+  [{ limit: ['5', '6'] }, 'limit: limit is given more than once. Send it once.'],
+  [{ bucket: ['DAY', 'HOUR'] }, 'bucket: bucket is given more than once. Send it once.'],
+  [{ bucket: ['DAY', 'HOUR'], nothing: '1' }, 'bucket: bucket is given more than once. Send it once.'],
+  [{ 'names[]': ['a', 'b', 'c'] }, 'names[]: names[] must have at most 2 entries.'],
+  [{ limit: '-1' }, 'limit: limit must be a whole number of at most 16 digits, without a sign.'],
+])('a parameter of a query that is given more than once is refused as that: %j', (query, message) => {
+  const ofQuery = validatorCompiler({
+    schema: Type.Object(
+      {
+        limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$' })),
+        bucket: Type.Optional(Type.String({ enum: ['HOUR', 'DAY'] })),
+        'names[]': Type.Optional(Type.Union([Name, Type.Array(Name, { maxItems: 2 })])),
+      },
+      { additionalProperties: false },
+    ),
+    httpPart: 'querystring',
+  })
+  const checked = ofQuery(query)
+  expect(checked === true ? 'accepted' : `${checked.error.details.field}: ${checked.error.message}`).toBe(message)
+})

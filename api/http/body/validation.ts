@@ -23,12 +23,37 @@ export const validatorOf = bySchema(schema => Compile(schema))
  * A Fastify validator compiler over TypeBox, which compiles with the first check. A failed check carries one AppError about the
  * first fault that says most.
  */
-export function validatorCompiler({ schema }: { schema: unknown }): (data: unknown) => true | { error: AppError } {
+export function validatorCompiler({
+  schema,
+  httpPart,
+}: {
+  schema: unknown
+  httpPart?: string
+}): (data: unknown) => true | { error: AppError } {
   return data => {
     const compiled = validatorOf(schema as TSchema)
     if (compiled.Check(data)) return true
-    return { error: refusalOf(compiled.Errors(data) as unknown as Fault[], schema) }
+    const faults = compiled.Errors(data) as unknown as Fault[]
+    const error = httpPart === 'querystring' ? repeatedParameter(faults, data) : null
+    return { error: error ?? refusalOf(faults, schema) }
   }
+}
+
+/** Of a parameter that is given more than once and takes one value: a query has it as a list. */
+function repeatedParameter(faults: readonly Fault[], data: unknown): AppError | null {
+  const given = data as Readonly<Record<string, unknown>>
+  const mayBeList = (path: string) =>
+    faults.some(({ keyword, instancePath }) => keyword === 'anyOf' && instancePath === path)
+  const fault = faults.find(
+    ({ keyword, instancePath, params }) =>
+      keyword === 'type' &&
+      params['type'] === 'string' &&
+      Array.isArray(given[dotted(instancePath)]) &&
+      !mayBeList(instancePath),
+  )
+  if (!fault) return null
+  const field = dotted(fault.instancePath)
+  return new AppError('INVALID_FIELD', `${field} is given more than once. Send it once.`, { field })
 }
 
 /**

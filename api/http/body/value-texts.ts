@@ -46,7 +46,7 @@ export const PATTERN_HELP: Readonly<Record<string, string>> = {
   '^[^\\u0000]*$': 'must not hold NUL characters',
   '^[^\\u0000-\\u001f/\\\\]{1,255}$':
     'must be 1 to 255 characters, none of them a slash, a backslash or a control character',
-  '^[0-9]{1,16}$': 'must be a whole number',
+  '^[0-9]{1,16}$': 'must be a whole number of at most 16 digits, without a sign',
   '^[0-9]{1,9}$': 'must be a whole number of at most 9 digits',
   '^[0-9]{1,2}$': 'must be a whole number of one or two digits',
   '^[0-9A-Za-z_-]{1,64}$': 'must be 1 to 64 letters, digits, hyphens or underscores',

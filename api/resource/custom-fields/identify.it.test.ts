@@ -192,7 +192,7 @@ describe('a list by a custom field', () => {
       'INVALID_FIELD',
       'filter_fields.0.reference',
     ])
-    expect(refusal(await search({ reference }))).toEqual([400, 'INVALID_FIELD', 'filter_fields.0.value'])
+    expect(refusal(await search({ reference }))).toEqual([400, 'MISSING_FIELD', 'filter_fields.0.value'])
     const beside = await a.call('POST', '/v1/customers/search', {
       filter_fields: [{ name: 'email', reference, value: 'x' }],
     })

@@ -51,6 +51,7 @@ describe('deletion', () => {
       await expectPayloads(rig.api, rig.idOf(name), ['METER_DATA.DELETED'])
       expect(await rig.references(`reference=${name}&deleted=true`)).toEqual([name])
       expect(await rig.references(`reference=${name}&deleted=false`)).toEqual([])
+      expect(await rig.references(`reference=${name}`)).toEqual([name])
     }
   })
 

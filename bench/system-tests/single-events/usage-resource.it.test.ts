@@ -269,7 +269,7 @@ describe('usage', () => {
       [{ ...ok, customer_id: 'nobody' }, '404 RESOURCE_NOT_FOUND customer_id'],
       [{ ...ok, meter_value_calculation_id: 'bmet_x' }, '404 RESOURCE_NOT_FOUND meter_value_calculation_id'],
       [{ ...ok, pricing_plan_subscription_id: 'x' }, '400 INVALID_FIELD pricing_plan_subscription_id'],
-      [{ ...ok, 'group_by[]': 'color' }, '400 INVALID_FIELD group_by.0'],
+      [{ ...ok, 'group_by[]': 'color' }, '400 INVALID_FIELD group_by[].0'],
       [{ ...ok, meter_value_calculation_id: ids['UNIQUE'] ?? '', bucket: 'HOUR' }, '400 INVALID_FIELD bucket'],
       [{ ...ok, conditions: '{' }, '400 INVALID_FIELD conditions'],
       [{ ...ok, conditions: '[]' }, '400 INVALID_FIELD conditions'],
@@ -305,7 +305,7 @@ describe('usage', () => {
     await rig.send(...many)
     // 975 days leave each at most ten.
     const question = { customer_id: 'acme', ...sum, bucket: 'DAY', 'group_by[]': 'size' }
-    expect(await field(question)).toBe('400 INVALID_OPERATION group_by')
+    expect(await field(question)).toBe('400 INVALID_OPERATION group_by[]')
     expect((await tenant.call('GET', asked({ ...question, bucket: 'MONTH' }))).status).toBe(200)
   })
 })

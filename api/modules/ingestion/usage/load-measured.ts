@@ -98,7 +98,7 @@ type Find = (name: string) => MeterProperty | undefined
 function groupBy(request: UsageRequest, meter: Meter, find: Find): MeterProperty[] {
   const names = listOf(request['group_by[]'])
   return names.map((name, index) => {
-    const field = `group_by.${index}`
+    const field = `group_by[].${index}`
     const found = find(name)
     if (!found) {
       const message = `The meter ${meter.reference} does not list the property ${JSON.stringify(name)}.`

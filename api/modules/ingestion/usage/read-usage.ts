@@ -140,7 +140,7 @@ async function whoseOf(uow: ReadUow, request: UsageRequest): Promise<Whose> {
     throw new AppError('MISSING_FIELD', `${name} or ${other} is required.`, { field: name })
   if (request['group_by[]'] !== undefined)
     throw new AppError('INVALID_FIELD', 'The usage of a subscription cannot be split: give customer_id.', {
-      field: 'group_by',
+      field: 'group_by[]',
     })
   const row = await findOne(uow, subscriptionResource, subscriptionId)
   if (!row || row.customer_id === null) throw notFound(subscriptionResource, subscriptionId, other)
@@ -187,7 +187,7 @@ const tooMany = (max: number): AppError =>
   new AppError(
     'INVALID_OPERATION',
     `A bucket has more than ${max} quantities, and an answer at most ${POINTS_MAX}: split by properties with fewer values, or ask for fewer buckets.`,
-    { field: 'group_by' },
+    { field: 'group_by[]' },
   )
 
 /** As its invoices read it: by whose events they are, and what subscription each is for. */
