@@ -20,7 +20,14 @@ import { type ExchangeOf, withExchange } from '../rating/exchange.ts'
 import { freeUsageOf } from '../rating/free-usage.ts'
 import { type RatedCharge, rateCharge } from '../rating/rate-charge.ts'
 import type { BillingInputs } from '../terms/billing-inputs.ts'
-import { advanceScan, billingZoneOf, collectsNothing, invoicedLengthAt, periodOf, wholePeriodAt } from '../terms/windows.ts'
+import {
+  advanceScan,
+  billingZoneOf,
+  collectsNothing,
+  invoicedLengthAt,
+  periodOf,
+  wholePeriodAt,
+} from '../terms/windows.ts'
 import { withTaken } from './deducted.ts'
 import { earlierInvoices } from './earlier-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
