@@ -281,6 +281,8 @@ describe('laws, in any zone', () => {
       fc.property(anyZone, anySpan, anyLength, anyTime, anyInstant, (in_, span, length, billingTime, anchor) => {
         const of = { billingTime, length, anchor, zone: in_ }
         for (const period of take(6, of, span)) {
+          const later = [...billingPeriods(of, span)].filter(({ covered }) => covered.end > period.covered.end - 1)
+          expect([...billingPeriods(of, span, instantOf(period.covered.end - 1))]).toEqual(later)
           expect(billingPeriodAt(of, span, period.covered.start)).toEqual(period)
           expect(billingPeriodAt(of, span, instantOf(period.covered.end - 1))).toEqual(period)
         }

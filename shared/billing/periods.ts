@@ -205,13 +205,18 @@ function daysOf({ start, end }: Interval, { from, to }: { readonly from: Cut; re
 /**
  * The periods in which a span is billed, in order and lazily: their covered parts tile the span without gap or overlap,
  * and only the first and the last can be partial. A span without end yields those that end before the year 2200. Semantics 4.4.
+ * With `from`, the periods that end by then are left out, and take no time.
  */
-export function* billingPeriods(grid: PeriodGrid, span: Span): Generator<BillingPeriod, void, undefined> {
+export function* billingPeriods(
+  grid: PeriodGrid,
+  span: Span,
+  from: Instant = span.start,
+): Generator<BillingPeriod, void, undefined> {
   const cuts = cutsOf(grid)
   const first = cuts.ordinalAt(span.start)
-  for (let ordinal = first; ; ordinal += 1) {
-    const from = cuts.at(ordinal)
-    if (span.end === null ? cuts.at(ordinal + 1).start >= HORIZON_AT : from.start >= span.end) return
+  for (let ordinal = from > span.start ? cuts.ordinalAt(from) : first; ; ordinal += 1) {
+    const cut = cuts.at(ordinal)
+    if (span.end === null ? cuts.at(ordinal + 1).start >= HORIZON_AT : cut.start >= span.end) return
     const period = periodAt(cuts, grid.zone, span, ordinal, first)
     if (period) yield period
   }

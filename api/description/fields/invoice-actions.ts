@@ -124,7 +124,7 @@ export const INVOICE_ACTIONS: Readonly<Record<string, string>> = {
   'InvoicePreviewCreate.pricing_plan_schedule_customizations':
     'What is chosen on top of schedules of the template, each once at most.',
   'InvoicePreviewCreate.start_at':
-    'From when on: the period that contains it, and later ones; now unless given. A subscription from a template would start then.',
+    'From when on: the period that contains it, and later ones; now unless given. A subscription from a template would start then. At most 2,500 periods after the last invoice.',
   'InvoicePreviewScheduleCustomization.pricing_plan_schedule_id': 'A schedule of the template.',
   'InvoicePreviewScheduleCustomization.pricing_currency':
     'Another currency that the plan is sold in; the invoice is in it too.',

@@ -17,8 +17,9 @@ import {
 import { seatsByDefault } from '../terms/term-seats.ts'
 import { advanceScan, type InvoiceWindow } from '../terms/windows.ts'
 import { paidAtOtherTimes, seatsAdded, seatsOfOtherTimes, unpaidPeriods } from './addon-charges.ts'
-import { type Charge, chargeOf, keyOf } from './charge.ts'
+import { type Charge, chargeOf, isProratedByDays, keyOf } from './charge.ts'
 import { chargedInParts, leftOf, paidByParts } from './charges-in-parts.ts'
+import { partsIn } from './paid-parts.ts'
 import { firstCharged, withoutPauses } from './paused-days.ts'
 import { paidSeatCharges, seatCharges } from './seat-charges.ts'
 
@@ -50,7 +51,8 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   if (window.arrears === null && !term.inAdvance) return []
   const until = window.advance?.end ?? window.cutoffAt
   const charges: Charge[] = []
-  for (const whole of billingPeriods(calendar.billingGrid, calendar.span)) {
+  const from = looksBack(term, billed) ? undefined : advanceScan(window).start
+  for (const whole of billingPeriods(calendar.billingGrid, calendar.span, from)) {
     if (whole.covered.start >= until) break
     if (isOneOff(term) && whole.covered.start > calendar.span.start) break
     const seats = seatsOfOtherTimes(term, whole, billed)
@@ -60,6 +62,13 @@ function chargesOfTerm(term: PriceTerm, window: InvoiceWindow, billed: ReadonlyS
   }
   return charges
 }
+
+/**
+ * Whether periods that ended before the time of an invoice may be on it: what is left of one that was charged ahead in part. Any other period
+ * `belongs` to an invoice only if it ends later.
+ */
+const looksBack = (term: PriceTerm, billed: ReadonlySet<string>): boolean =>
+  isProratedByDays(term) && (term.pricing.addon === true || partsIn(billed).size > 0)
 
 function chargesInPeriod(
   term: PriceTerm,

@@ -1,6 +1,7 @@
 // Which invoices a preview shows.
 
 import { expect, test } from 'vitest'
+import { AppError } from '../../../../shared/errors.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
 import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from '../run/state/subscription-invoices.ts'
@@ -95,3 +96,29 @@ test('what is charged ahead only later in the first period is shown on the next 
   expect(preview([USAGE, FEE], [row(3, 'OPEN')], START, 1)).toEqual([['2026-04-01', true]])
   expect(preview([USAGE, FEE], [], START, 1)).toEqual([['2026-03-01', true]])
 })
+
+test.each([
+  ['usage', [USAGE, USAGE]],
+  ['fees that are charged ahead', [FEE, USAGE]],
+])(
+  'of %s by the day, years ahead are found without walking through all periods for each, and more are refused',
+  (_, items) => {
+    const inputs = exampleInputs({
+      start: START,
+      items,
+      subscription: { billing_period: { type: 'DAY', value: 1 } },
+    })
+    const endsOf = (from: string) =>
+      previewWindows({ inputs, terms: resolveTerms(inputs), rows: [], from: at(from), perSchedule: 1 }).map(
+        ({ window }) => formatInstant(window.cutoffAt),
+      )
+    expect(endsOf('2032-03-01T00:00:00Z')).toEqual(['2032-03-02T00:00:00Z'])
+    let refused: unknown
+    try {
+      endsOf('2199-06-01T00:00:00Z')
+    } catch (error) {
+      refused = error instanceof AppError ? [error.code, error.details.field] : error
+    }
+    expect(refused).toEqual(['INVALID_FIELD', 'start_at'])
+  },
+)

@@ -1,5 +1,6 @@
 // Which invoices a preview shows: those that the subscription will have from a moment on. Each knows what those before
 // it bill in advance, and late usage goes on one of them. Pure.
+import { AppError } from '../../../../shared/errors.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
@@ -20,6 +21,8 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 const PREVIEWS_MAX = 60
 /** Periods searched for invoices that bill something; enough to find a yearly item on a daily cycle. */
 const WINDOWS_MAX = 400
+/** Periods without an invoice that a preview passes over before its own: months up to the last year, or six years of days. */
+const AHEAD_MAX = 2_500
 
 /** A period with what its invoice bills. */
 export type CandidateWindow = {
@@ -42,15 +45,23 @@ export type PreviewRequest = {
   readonly perSchedule: number
 }
 
-/** The next invoices of each schedule: for the period that contains `from`, and for later periods. */
+/**
+ * The next invoices of each schedule: for the period that contains `from`, and for later periods. Throws INVALID_FIELD for a time that is
+ * too many periods after the last invoice.
+ */
 export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewRequest): PreviewWindow[] {
   const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))
   const chosen: PreviewWindow[] = []
-  let scanned = 0
+  const invoiced = new Set(rows.map(keyOfRow))
+  let [ahead, scanned] = [0, 0]
   for (const candidate of candidates(inputs, terms, rows)) {
     const { window, charges } = candidate
     dropEnded(inputs, window, left)
-    if (isBefore(window, from)) continue
+    if (isBefore(window, from)) {
+      if (!invoiced.has(keyOfWindow(window))) ahead += 1
+      if (ahead > AHEAD_MAX) throw tooFarAhead()
+      continue
+    }
     scanned += 1
     if (chosen.length >= PREVIEWS_MAX || scanned > WINDOWS_MAX || left.size === 0) break
     const wanted = new Set(charges.map(charge => charge.schedule.id).filter(id => left.has(id)))
@@ -59,6 +70,13 @@ export function previewWindows({ inputs, terms, rows, from, perSchedule }: Previ
   }
   return chosen
 }
+
+const tooFarAhead = (): AppError =>
+  new AppError(
+    'INVALID_FIELD',
+    `start_at is more than ${AHEAD_MAX} periods after the last invoice. Choose an earlier time.`,
+    { field: 'start_at' },
+  )
 
 /** Periods are half-open: a moment on their boundary belongs to the period that starts there (semantics 5.6). */
 const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean =>
