@@ -11,7 +11,6 @@ import { CLOCK_STEPS, type ClockStep } from '../../test-clock/clock-steps.ts'
 import type { BillingDeps } from '../billing/run/compute-invoice.ts'
 import { runGroup } from '../billing/run/group/run-group.ts'
 import { settleCancelled } from '../billing/run/jobs/group-jobs.ts'
-import type { BillingRun } from '../billing/run/outcome.ts'
 import { runBilling } from '../billing/run/run-billing.ts'
 import { engineOf } from '../invoices/tax/answers/with-answers.ts'
 import { getClock, moveClock } from '../subscriptions/test-clocks/store-clocks.ts'
@@ -23,8 +22,7 @@ const BUDGET_MS = 8_000
 const DAY_MS = 86_400_000
 /** At most so far at once, so that an answer comes in minutes. */
 const ADVANCE_MAX_MS = 2 * 366 * DAY_MS
-/** How soon a run that could not finish is due again, and how often it is then run at once again. */
-const RETRY_MS = 60_000
+/** How often a run that could not finish is run again. */
 const TRIES_MAX = 3
 const NOT_FINAL = 'An invoice that is due cannot be made FINAL yet; its validation_result says why.'
 /** After that it is looked at again a day later. */
@@ -162,16 +160,11 @@ async function billAll(
     for (const id of group) {
       const outcome = outcomes.get(id)
       if (outcome?.kind !== 'DONE') await runAt(deps, of, { id, time, state })
-      // Sooner than that, its next period may only begin.
-      else if (outcome.run.nextBillingAt === time + RETRY_MS) noteFailure(state, { id, time, message: NOT_FINAL })
-      else if (!isUnfinished(outcome.run, time)) state.failures.delete(id)
+      else if (outcome.run.isUnfinished) noteFailure(state, { id, time, message: NOT_FINAL })
+      else state.failures.delete(id)
     }
   }
 }
-
-/** Whether a run at `time` could not finish: usage that is still on its way, or an invoice that lacks something. */
-const isUnfinished = ({ nextBillingAt }: Pick<BillingRun, 'nextBillingAt'>, time: Instant): boolean =>
-  nextBillingAt !== null && nextBillingAt > time && nextBillingAt - time <= RETRY_MS
 
 const noteFailure = (
   state: State,
@@ -221,7 +214,7 @@ async function runAt(
       await settleCancelled(deps.database, tenant, id)
       return await runBilling(deps, tenant, id)
     })
-    if (!isUnfinished(run, time)) {
+    if (!run.isUnfinished) {
       state.tries.delete(id)
       state.failures.delete(id)
       return

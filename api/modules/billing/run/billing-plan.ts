@@ -103,6 +103,12 @@ type Returning = {
   readonly refreshMs?: number | null
 }
 
+/** Whether it is a DRAFT past its grace period, which could not become FINAL. */
+export const isOverdue = (
+  { status, finalize_at }: Pick<SubscriptionInvoice, 'status' | 'finalize_at'>,
+  now: Instant,
+): boolean => status === 'DRAFT' && finalize_at !== null && at(finalize_at) <= now
+
 /**
  * When the next run is due, given what this run left behind; null when nothing will be due. `refreshMs`: how stale
  * figures may become; null to let them stay until the invoice is no longer OPEN.

@@ -7,6 +7,8 @@ export type BillingRun = {
   readonly invoices: readonly InvoiceRow[]
   /** When the next run is due; null when nothing more will be due. */
   readonly nextBillingAt: Instant | null
+  /** Whether it could not finish: usage is still on its way, or an invoice that is due lacks something. */
+  readonly isUnfinished: boolean
 }
 
 /**

@@ -19,7 +19,7 @@ import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/bill
 import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
 import type { Target } from '../advance-invoices.ts'
-import { type BillingPlan, nextBilling } from '../billing-plan.ts'
+import { type BillingPlan, isOverdue, nextBilling } from '../billing-plan.ts'
 import { type IssuedTogether, inOrderOfPayment, issueTogether } from '../combined/issue-together.ts'
 import { alignTargets } from '../combined/match.ts'
 import { leaveTogether } from '../combined/siblings.ts'
@@ -99,12 +99,16 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
       continue
     }
     const again = step.granted || step.issues.some(({ draft }) => combined.waiting.has(draft.row.id))
+    const back = comeBack(complete, plan, { now: uow.now, granted: again })
+    const isUnfinished = !complete || (back === null && step.rows.some(row => isOverdue(row, uow.now)))
     const nextBillingAt =
-      comeBack(complete, plan, { now: uow.now, granted: again }) ??
-      nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, platform: inputs.platform })
+      back ?? nextBilling(step.rows, plan.nextOpensAt, uow.now, { ...refresh, platform: inputs.platform })
     times.set(id, nextBillingAt === null ? null : formatInstant(nextBillingAt))
     // The outcomes leave the invoices out: no caller needs them, and they would stay in memory until the last part is saved.
-    outcomes.set(id, { kind: 'DONE', run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt } })
+    outcomes.set(id, {
+      kind: 'DONE',
+      run: { invoices: of.skip ? [] : (saved.get(id) ?? []), nextBillingAt, isUnfinished },
+    })
   }
   const [{ positions } = { positions: [] }] = prepared.values()
   await saveNextBillings(uow, times, positions.length > 0 ? positions : undefined)

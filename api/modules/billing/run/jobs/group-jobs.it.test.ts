@@ -53,7 +53,7 @@ const combine = (ids: readonly string[]) =>
     [ids[0], ids],
   )
 
-const done: Outcome = { kind: 'DONE', run: { invoices: [], nextBillingAt: null } }
+const done: Outcome = { kind: 'DONE', run: { invoices: [], nextBillingAt: null, isUnfinished: false } }
 /** A run that does nothing but remember its input. */
 function recording(outcomeOf: (id: string) => Outcome = () => done): { run: GroupRun; seen: string[][] } {
   const seen: string[][] = []
