@@ -55,7 +55,7 @@ export function storyOf(seed: number, place?: Place): Story {
   const planned = sensible(actions, { ...frame, terms }).map(action =>
     action.type === 'PLAN' ? { ...action, realign: !calendar && chance(fixed, 0.4) } : action,
   )
-  const edged = atEdges(randomOf(seed + 13_000_033), planned, frame).filter(begun)
+  const edged = atEdges(randomOf(seed + 13_005_753), planned, frame).filter(begun)
   const ordered = randomDrafts(randomOf(seed + 8_000_009), sensible(edged, { ...frame, terms }), { ...frame, terms })
   const trial = (template !== null || ordered.some(({ type }) => type === 'PLAN')) && chance(fixed, 0.25)
   return {

@@ -29,7 +29,9 @@ function counted(story: Story): Story {
 export function withGrace(stories: readonly [Story, ...Story[]], grace: number): readonly [Story, ...Story[]] | null {
   const cutoffs = stories.flatMap(closingsOf).map(({ issued }) => issued)
   const isWithin = (moment: number): boolean => cutoffs.some(cutoff => cutoff < moment && moment <= cutoff + grace)
-  const isHit = ({ start, actions }: Story): boolean => isWithin(start) || actions.some(({ at }) => isWithin(at))
+  // What comes exactly where it closes would come to a draft.
+  const isHit = ({ start, actions }: Story): boolean =>
+    isWithin(start) || actions.some(({ at, late }) => isWithin(at) || (late === true && cutoffs.includes(at)))
   if (stories.some(isHit)) return null
   const [first, ...others] = stories
   return [inGrace(first, grace), ...others.map(story => inGrace(story, grace))]
