@@ -3,7 +3,7 @@ import { succeed } from '../../../../../testing/calls.ts'
 import type { Action } from '../story.ts'
 import {
   addSchedule,
-  enabledAt,
+  enabledAfter,
   newCustomer,
   type Sale,
   SCHEDULES,
@@ -67,7 +67,7 @@ export async function doAction(action: Action, of: Sale & { readonly sold: Sold 
       await on('resume', {})
       return
     case 'ADDON': {
-      const now = enabledAt(of, action.at)
+      const now = enabledAfter(of, action)
       if (now === null) return
       const [id] = [...names].find(([, name]) => name === now.phase) ?? []
       await succeed(tenant, 'PATCH', `${SCHEDULES}/${id}`, { enabled_pricings: now.enabled_pricings })

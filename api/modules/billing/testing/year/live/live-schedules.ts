@@ -3,7 +3,7 @@ import { formatInstant, instantOf } from '../../../../../../shared/time.ts'
 import { succeed } from '../../../../../testing/calls.ts'
 import type { TestTenant } from '../../../../../testing/harness.ts'
 import type { Row } from '../../../../../testing/wire.ts'
-import { enabledFrom, knownAt, type Phase, type Story } from '../story.ts'
+import { type Action, enabledFrom, knownAt, knownWith, type Phase, type Story } from '../story.ts'
 import { categoryOf } from '../story-discounts.ts'
 import { enabledOf, termsOf } from '../story-terms.ts'
 import { type Catalog, idIn, makeCoupon } from './live-catalog.ts'
@@ -39,10 +39,11 @@ const pricingIn =
   (plan: string, addon: boolean): string =>
     idIn(catalog, `pricing ${plan}${addon ? ' addon' : ''}`)
 
-/** What is enabled of the schedule in force at a moment, and its name; null where its plan has no ADDON. */
-export function enabledAt({ story, catalog }: Sale, moment: number) {
-  const phase = knownAt(story, moment).phases.find(
-    ({ start, end }) => start <= moment && (end === null || moment < end),
+/** What is enabled, once this has happened, of the schedule that is in force then, and its name; null where its plan has no ADDON. */
+export function enabledAfter({ story, catalog }: Sale, action: Action) {
+  const told = { moment: action.at, count: story.actions.indexOf(action) + 1 }
+  const phase = knownWith(story, told).phases.find(
+    ({ start, end }) => start <= told.moment && (end === null || told.moment < end),
   )
   if (!phase?.plan.prices.some(({ addon }) => addon)) return null
   return { phase: phase.id, enabled_pricings: enabledOf(phase, { pricing: pricingIn(catalog) }) }
