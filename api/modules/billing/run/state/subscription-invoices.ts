@@ -64,6 +64,7 @@ export async function loadInvoicesOf(
 ): Promise<Map<string, SubscriptionInvoice[]>> {
   const { platformId, environment } = uow.tenant
   const rows = await invoicesOfSubscriptions(uow, subscriptionIds)
+  // One subscription at a time (`offset 0`): a plan that is kept since the table was empty would read all lines there are.
   const { rows: ahead } = await uow.tx.execute<AheadRow>(sql`
     select invoice_id, array_agg(source ->> 'key' order by source ->> 'key', service_start) as keys,
       array_agg((extract(epoch from service_start) * 1000)::bigint order by source ->> 'key', service_start) as starts,
@@ -72,9 +73,10 @@ export async function loadInvoicesOf(
         order by source ->> 'key') filter (where source -> 'period_end' is not null or source -> 'paused' is not null) as parts,
       json_agg(json_build_object('key', source ->> 'key', 'counted', source -> 'counted') order by source ->> 'key')
         filter (where source -> 'counted' is not null) as couponed
-    from invoice_lines
-    where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = any(${sql.param(subscriptionIds)})
-      and source @> '{"in_advance": true}'
+    from (select distinct unnest(${sql.param(subscriptionIds)}::text[]) as id) given cross join lateral (
+      select invoice_id, source, service_start, service_end from invoice_lines
+      where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = given.id
+        and source @> '{"in_advance": true}' offset 0) l
     group by invoice_id`)
   const charged = new Map(ahead.map(each => [each.invoice_id, each]))
   const own = rows
