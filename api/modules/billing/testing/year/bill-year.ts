@@ -16,7 +16,7 @@ import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
 import { plainUsage } from '../example-inputs.ts'
 import { PRODUCT_RULES } from './product-rules.ts'
-import { DAY, knownWith, type Story, type Told, toldBefore, YEAR_DAYS } from './story.ts'
+import { DAY, knownWith, type Progress, progressBefore, type Story, YEAR_DAYS } from './story.ts'
 import { inputsOf } from './story-inputs.ts'
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }
@@ -39,12 +39,12 @@ export function billYear(
   const counted: ClosedUsage[] = []
   let ahead: AdvanceCharge[] = []
   const deducted: Deducted[] = []
-  let told: Told = { moment: story.start, count: 0 }
+  let progress: Progress = { moment: story.start, count: 0 }
   for (;;) {
-    const next = nextWindow(story, { keys, closed, ahead }, told)
+    const next = nextWindow(story, { keys, closed, ahead }, progress)
     if (next === null || next.issued > until) return closed
     const { window, inputs, issued } = next
-    told = next.told
+    progress = next.progress
     const terms = resolveTerms(inputs)
     const late = lateUnits(counted).flatMap((unit): LateCharge[] => {
       const term = termOf(terms, unit)
@@ -88,25 +88,25 @@ type Before = {
  * The next invoice to close, with what is known then: what happens before it closes may move or remove it. One of a schedule that is
  * activated late closes at once.
  */
-function nextWindow(story: Story, before: Before, from: Told) {
-  let told = from
+function nextWindow(story: Story, before: Before, from: Progress) {
+  let progress = from
   for (;;) {
-    const window = firstOpen(inputsAt(story, told, before), before.keys)
-    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, told.moment)
-    const next = toldBefore(story, told, until)
+    const window = firstOpen(inputsAt(story, progress, before), before.keys)
+    const until = window === null ? Number.POSITIVE_INFINITY : Math.max(window.cutoffAt, progress.moment)
+    const next = progressBefore(story, progress, until)
     if (next) {
-      told = next
+      progress = next
       continue
     }
     if (window === null || window.cutoffAt > story.start + YEAR_DAYS * DAY) return null
-    told = { ...told, moment: until }
-    return { window, issued: until, told, inputs: inputsAt(story, told, before) }
+    progress = { ...progress, moment: until }
+    return { window, issued: until, progress, inputs: inputsAt(story, progress, before) }
   }
 }
 
 /** What billing knows at a moment, with the times at which closed invoices end and schedules start, and what they charged after its end. */
-function inputsAt(story: Story, told: Told, { closed, ahead }: Before): BillingInputs {
-  const inputs = inputsOf(story, knownWith(story, told, PRODUCT_RULES))
+function inputsAt(story: Story, progress: Progress, { closed, ahead }: Before): BillingInputs {
+  const inputs = inputsOf(story, knownWith(story, progress, PRODUCT_RULES))
   const ends = new Set(closed.flatMap(({ window }) => (window.arrears ? [formatInstant(window.arrears.end)] : [])))
   const resumed = inputs.schedules.map(({ start_at }) => start_at).filter(start => ends.has(start))
   const charged = chargedAfterEnd(inputs, closed, ahead)

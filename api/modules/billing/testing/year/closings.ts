@@ -1,6 +1,6 @@
 // When the invoices of a story close, for the slow model: at the end of every period, and when the subscription ends.
 import { dayOf, type Length, periodAt, startOfDay } from './calendar.ts'
-import { DAY, type Known, knownWith, type Story, type Told, toldBefore, YEAR_DAYS } from './story.ts'
+import { DAY, type Known, knownWith, type Progress, progressBefore, type Story, YEAR_DAYS } from './story.ts'
 
 export type Closing = {
   readonly cutoff: number
@@ -61,54 +61,59 @@ const endOf = (story: Story, { phases, cancel }: Known): number =>
 /** When invoices close: at the end of every period, and when the subscription ends. */
 export function closingsOf(story: Story): Closing[] {
   const closings: Closing[] = []
-  const begun: Told = { moment: story.start, count: 0 }
-  let place: Place | null = { told: begun, from: null, cutoff: opensAt(knownWith(story, begun)) }
+  const begun: Progress = { moment: story.start, count: 0 }
+  let place: Place | null = { progress: begun, from: null, cutoff: opensAt(knownWith(story, begun)) }
   while (place) {
-    const { told, from, cutoff } = toldUntil(story, place)
-    const ended = from === null ? null : endedAt(story, told, from)
+    const { progress, from, cutoff } = progressUntil(story, place)
+    const ended = from === null ? null : endedAt(story, progress, from)
     if (from !== null && ended) {
-      if (ended.gives) closings.push({ cutoff: from, issued: told.moment, from, ahead: from, ...ended, gives: true })
-      place = resumed(story, told, { from, cutoff })
+      if (ended.gives)
+        closings.push({ cutoff: from, issued: progress.moment, from, ahead: from, ...ended, gives: true })
+      place = resumed(story, progress, { from, cutoff })
       continue
     }
-    const issued = Math.max(cutoff, told.moment)
-    const now = { ...told, moment: issued }
+    const issued = Math.max(cutoff, progress.moment)
+    const now = { ...progress, moment: issued }
     const known = knownWith(story, now)
     const end = endOf(story, known)
     // Who leaves before anything is charged has no invoice.
     if (cutoff > story.start + YEAR_DAYS * DAY || (from === null && end <= cutoff)) return closings
     const next = cutoff < end ? spansOf(story, known, story.billing, { start: cutoff, end })[0] : undefined
     closings.push({ cutoff, issued, from, ahead: next?.end ?? cutoff, known })
-    place = next ? { told: now, from: cutoff, cutoff: next.end } : resumed(story, now, { from: cutoff, cutoff })
+    place = next ? { progress: now, from: cutoff, cutoff: next.end } : resumed(story, now, { from: cutoff, cutoff })
   }
   return closings
 }
 
 /** Where a story is: its last invoice closed at `from`, null before the first one, and the next one closes at `cutoff`. */
-type Place = { readonly told: Told; readonly from: number | null; readonly cutoff: number }
+type Place = { readonly progress: Progress; readonly from: number | null; readonly cutoff: number }
 
 /** What happens before the next invoice closes may move that. */
-function toldUntil(story: Story, { told: before, from, cutoff: closes }: Place): Place {
-  let [told, cutoff] = [before, closes]
-  for (let next = toldBefore(story, told, cutoff); next; next = toldBefore(story, told, cutoff)) {
-    told = next
-    cutoff = cutoffAfter(story, knownWith(story, told), from) ?? cutoff
+function progressUntil(story: Story, { progress: before, from, cutoff: closes }: Place): Place {
+  let [progress, cutoff] = [before, closes]
+  for (let next = progressBefore(story, progress, cutoff); next; next = progressBefore(story, progress, cutoff)) {
+    progress = next
+    cutoff = cutoffAfter(story, knownWith(story, progress), from) ?? cutoff
   }
-  return { told, from, cutoff }
+  return { progress, from, cutoff }
 }
 
 /** It has ended, unless what follows is activated only later: that is billed from its start. */
-function resumed(story: Story, { moment, count }: Told, { from, cutoff }: Omit<Place, 'told'>): Place | null {
+function resumed(story: Story, { moment, count }: Progress, { from, cutoff }: Omit<Place, 'progress'>): Place | null {
   const later = story.actions.findIndex(({ type }, index) => index >= count && type === 'ACTIVATE')
   const action = story.actions[later]
   if (!action) return null
-  const told = { moment: Math.max(moment, action.at), count: later + 1 }
-  return { told, from, cutoff: cutoffAfter(story, knownWith(story, told), from) ?? cutoff }
+  const progress = { moment: Math.max(moment, action.at), count: later + 1 }
+  return { progress, from, cutoff: cutoffAfter(story, knownWith(story, progress), from) ?? cutoff }
 }
 
 /** What is known where it ended at this time, at which an invoice closed before that was known; null where it did not. */
-function endedAt(story: Story, told: Told, from: number): { readonly known: Known; readonly gives: boolean } | null {
-  const known = knownWith(story, told)
+function endedAt(
+  story: Story,
+  progress: Progress,
+  from: number,
+): { readonly known: Known; readonly gives: boolean } | null {
+  const known = knownWith(story, progress)
   if (endOf(story, known) > from) return null
   const { phases, cancel } = known
   const gives = (cancel?.at === from && cancel.refund) || phases.some(({ end, refund }) => end === from && refund)

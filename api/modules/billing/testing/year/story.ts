@@ -195,15 +195,15 @@ export const itemOf = ({ id, sells }: Price): string => sells ?? id
 export const DAY = 86_400_000
 export const YEAR_DAYS = 400
 
-/** How far a story is told: up to a moment, with so many of its actions. */
-export type Told = { readonly moment: number; readonly count: number }
+/** How far a story has run: up to a moment, with so many of its actions done. */
+export type Progress = { readonly moment: number; readonly count: number }
 
 /** The facts up to and including this moment. */
 export const knownAt = (story: Story, moment: number): Known =>
   knownWith(story, { moment, count: story.actions.filter(({ at }) => at <= moment).length })
 
 /** The facts so far, by rules of the story's own or by those of the product. */
-export function knownWith(story: Story, { moment, count }: Told, rules: Rules = OWN_RULES): Known {
+export function knownWith(story: Story, { moment, count }: Progress, rules: Rules = OWN_RULES): Known {
   const known = story.actions
     .slice(0, count)
     .reduce<Known>((before, action) => after(story, before, { action, rules }), {
@@ -216,7 +216,7 @@ export function knownWith(story: Story, { moment, count }: Told, rules: Rules = 
 }
 
 /** The story with its next action, where an invoice knows of it that closes at this moment, or as soon as it can; null where it does not. */
-export function toldBefore({ actions }: Story, { moment, count }: Told, closes: number): Told | null {
+export function progressBefore({ actions }: Story, { moment, count }: Progress, closes: number): Progress | null {
   const next = actions[count]
   const until = Math.max(closes, moment)
   if (!next || next.at > until) return null

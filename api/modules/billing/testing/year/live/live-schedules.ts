@@ -41,9 +41,9 @@ const pricingIn =
 
 /** What is enabled, once this has happened, of the schedule that is in force then, and its name; null where its plan has no ADDON. */
 export function enabledAfter({ story, catalog }: Sale, action: Action) {
-  const told = { moment: action.at, count: story.actions.indexOf(action) + 1 }
-  const phase = knownWith(story, told).phases.find(
-    ({ start, end }) => start <= told.moment && (end === null || told.moment < end),
+  const progress = { moment: action.at, count: story.actions.indexOf(action) + 1 }
+  const phase = knownWith(story, progress).phases.find(
+    ({ start, end }) => start <= progress.moment && (end === null || progress.moment < end),
   )
   if (!phase?.plan.prices.some(({ addon }) => addon)) return null
   return { phase: phase.id, enabled_pricings: enabledOf(phase, { pricing: pricingIn(catalog) }) }
