@@ -223,7 +223,8 @@ export async function copyCustomers(
       't.pricing_plan_subscription_id = $2',
       `jsonb_build_object('id', 'seat_' || left(md5(t.id || c.subscription), 22), 'pricing_plan_subscription_id', c.subscription)`,
     )
-    await client.query('analyze')
+    // Not the tables that are empty still: PostgreSQL would take them for empty for good, and keep plans that read them whole.
+    await client.query('analyze customers, pricing_plan_subscriptions, pricing_plan_schedules, seat_assignments')
   } finally {
     await client.end()
   }

@@ -106,8 +106,11 @@ async function clearPostmaster(data: string): Promise<void> {
   rmSync(lock, { force: true })
 }
 
-/** What a server goes without whose data need not outlive a crash of its machine. A crash of a client it withstands. */
-const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/**
+ * What a server goes without whose data need not outlive a crash of its machine. A crash of a client it withstands. Tests make dozens of
+ * databases, and each is visited once in a nap.
+ */
+const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1min' }
 
 function serverArgs(data: string, port: number, more: Readonly<Record<string, string>>): string[] {
   const settings = {
@@ -119,6 +122,9 @@ function serverArgs(data: string, port: number, more: Readonly<Record<string, st
     log_timezone: 'UTC',
     // The statements here are short; compiling one costs more than running it.
     jit: 'off',
+    // Until a table was analyzed for the first time, all its indexes cost the planner the same, and it may keep plans that read a whole
+    // tenant for one row. By default that lasts up to a minute, in which a new installation may already bill thousands.
+    autovacuum_naptime: '5s',
     ...more,
   }
   return [
