@@ -41,9 +41,11 @@ export type InvoiceWindow = {
   readonly opensAt: Instant
 }
 
-/** Whether it collects no time: it only charges ahead, or only refunds what was charged ahead. */
-export const collectsNothing = ({ arrears, cutoffAt }: InvoiceWindow): boolean =>
-  arrears === null || cutoffAt < arrears.end
+/** Whether it only refunds what was charged ahead. */
+export const onlyRefunds = ({ arrears, cutoffAt }: InvoiceWindow): boolean => arrears !== null && cutoffAt < arrears.end
+
+/** Whether it collects no time: it only charges ahead, or only refunds. */
+export const collectsNothing = (window: InvoiceWindow): boolean => window.arrears === null || onlyRefunds(window)
 
 /** The time an invoice is for: what it collects, or pays ahead when it collects nothing. */
 export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
@@ -213,7 +215,10 @@ function* collectingWindows(inputs: BillingInputs): Generator<InvoiceWindow, voi
     yield { arrears: current.covered, advance: null, cutoffAt: current.covered.end, opensAt: current.covered.start }
 }
 
-/** The invoice that refunds what was charged ahead of the end before that was known. It is for the time that was charged. */
+/**
+ * The invoice that refunds what was charged ahead of the end before that was known. It is for the time that was charged, which no other
+ * invoice collects: a subscription that ended is CANCELLED and takes no further schedule.
+ */
 function* refundingWindow({ charged_after_end: charged }: BillingInputs): Generator<InvoiceWindow, void, undefined> {
   if (!charged) return
   const arrears = interval(at(charged.start_at), at(charged.end_at))
