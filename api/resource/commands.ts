@@ -141,8 +141,9 @@ export async function deleteResource<R extends StoredRow>(
   const row = await lockExisting(uow, resource, idOrReference)
   const status = statusOf(row)
   if (resource.statuses && status !== 'DRAFT') {
-    const advice = resource.statuses['ARCHIVED']?.includes(status) ? '; archive it instead' : ''
-    const message = `Only a DRAFT can be deleted, and this one is ${status}${advice}.`
+    const archive = resource.statuses['ARCHIVED']?.includes(status) ? '; archive it instead.' : '.'
+    const advised = resource.statusAdvice?.(row, null) ?? null
+    const message = `Only a DRAFT can be deleted, and this one is ${status}${advised === null ? archive : `. ${advised}`}`
     throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
       field: 'status',
       resourceId: row.id,

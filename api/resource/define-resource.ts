@@ -153,8 +153,11 @@ type Traits<R extends StoredRow, Given> = {
   readonly byCode?: boolean
   /** Rules of the `status` field; absent for resources without one. */
   readonly statuses?: StatusRules
-  /** What may be done with it instead of a change of its status, where that is not what `statuses` say; null where it is. */
-  statusAdvice?(row: R): string | null
+  /**
+   * What may be done with it instead of a change to the status `to`, or of its deletion when there is none; null where that is what
+   * `statuses` say.
+   */
+  statusAdvice?(row: R, to: string | null): string | null
   /** Whether it has custom fields: in bodies and views, as a filter, and to name it by in a PUT (custom-fields/). */
   readonly customFields?: boolean
   /** Lists without page and limit in the interface answer `{data}` alone. */

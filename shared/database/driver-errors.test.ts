@@ -34,3 +34,12 @@ test.each([
     details: { field: 'reference' },
   })
 })
+
+test('what still refers to a row is named by its table', () => {
+  const message = 'update or delete on table "customers" violates foreign key constraint "x" on table "contacts"'
+  const error = Object.assign(new Error(message), { code: '23503', table: 'pricing_plan_subscriptions' })
+  expect(mapDriverError(error)).toMatchObject({
+    code: 'COULD_NOT_DELETE_RESOURCE',
+    message: 'Other resources (pricing plan subscriptions) still refer to this one; remove those first.',
+  })
+})

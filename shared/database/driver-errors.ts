@@ -67,6 +67,10 @@ export function isOutdatedPlan(error: unknown): boolean {
   return false
 }
 
+/** `table`: the one whose rows refer to what would be deleted. */
+const stillReferredTo = (table: string | undefined): string =>
+  `Other resources${table === undefined ? '' : ` (${table.replaceAll('_', ' ')})`} still refer to this one; remove those first.`
+
 /** An AppError for the driver errors a caller can act on; anything else is returned as it came. */
 export function mapDriverError(error: unknown): unknown {
   if (error instanceof AppError) return error
@@ -98,9 +102,7 @@ export function mapDriverError(error: unknown): unknown {
   }
   if (driver.code === '23503') {
     return /update or delete/.test(driver.message)
-      ? new AppError('COULD_NOT_DELETE_RESOURCE', 'Other resources still refer to this one; remove those first.', {
-          cause: error,
-        })
+      ? new AppError('COULD_NOT_DELETE_RESOURCE', stillReferredTo(driver.table), { cause: error })
       : new AppError('RESOURCE_NOT_FOUND', `${field ?? 'The reference'} names nothing that exists here.`, {
           ...where,
           cause: error,

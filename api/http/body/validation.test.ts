@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { Period } from '../../resource/shapes.ts'
+import { withForm } from './forms.ts'
 import { validatorCompiler } from './validation.ts'
 
 const Name = Type.String({ minLength: 1 })
@@ -86,4 +87,42 @@ test.each([
   })
   const checked = ofQuery(query)
   expect(checked === true ? 'accepted' : `${checked.error.details.field}: ${checked.error.message}`).toBe(message)
+})
+
+test.each([
+  [{}, 'MISSING_FIELD parts'],
+  [{ parts: null }, 'MISSING_FIELD parts'],
+  [{ parts: [{ kind: null, unit: 'b' }] }, 'MISSING_FIELD parts.0.kind'],
+  [{ parts: [{ kind: 'A', unit: null }] }, 'MISSING_FIELD parts.0.unit'],
+  [{ parts: [{ kind: 'A', unit: 'b', note: null }] }, 'INVALID_FIELD parts.0.note'],
+  [{ parts: [null] }, 'INVALID_FIELD parts.0'],
+  [null, 'INVALID_REQUEST undefined'],
+])('what is required and null is missing, as what is absent: %j', (value, expected) => {
+  const Part = Type.Object({
+    kind: Type.Enum(['A', 'B']),
+    unit: Type.Union([Name, Type.Array(Name)]),
+    note: Type.Optional(Type.String()),
+  })
+  const checked = validatorCompiler({ schema: Type.Object({ parts: Type.Array(Part) }) })(value)
+  const error = checked === true ? null : checked.error
+  expect(`${error?.code} ${error?.details.field}`).toBe(expected)
+})
+
+test('a body of another form is refused in the words of that form, and with no field of this one', () => {
+  const body = Type.Object(
+    {
+      from: Type.Optional(Name),
+      whole: Type.Optional(Type.Object({ term: Name }, { additionalProperties: false })),
+      parts: Type.Optional(Type.Array(Type.Object({ id: Name }, { additionalProperties: false }))),
+    },
+    { additionalProperties: false },
+  )
+  const check = validatorCompiler({ schema: withForm(body, { member: 'from', says: 'is not taken with from.' }) })
+  const message = (value: object) => {
+    const checked = check(value)
+    return checked === true ? 'accepted' : checked.error.message
+  }
+  expect(message({ term: 'x' })).toContain('Did you mean whole.term?')
+  expect(message({ from: 'a', term: 'x' })).toBe('term is not taken with from.')
+  expect(message({ from: 'a', parts: [{ id: 'b', term: 'x' }] })).toContain('Remove it')
 })

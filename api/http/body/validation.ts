@@ -5,6 +5,7 @@ import { AppError } from '../../../shared/errors.ts'
 import { bySchema } from './by-schema.ts'
 import { maximumOf } from './conditions.ts'
 import { callsThatChange, fixedField } from './fixed-fields.ts'
+import { formOf } from './forms.ts'
 import { similarNames } from './similar-names.ts'
 import { whatItMustBe } from './value-texts.ts'
 
@@ -35,7 +36,7 @@ export function validatorCompiler({
     if (compiled.Check(data)) return true
     const faults = compiled.Errors(data) as unknown as Fault[]
     const error = httpPart === 'querystring' ? repeatedParameter(faults, data) : null
-    return { error: error ?? refusalOf(faults, schema) }
+    return { error: error ?? refusalOf(faults, { schema, data }) }
   }
 }
 
@@ -56,11 +57,14 @@ function repeatedParameter(faults: readonly Fault[], data: unknown): AppError | 
   return new AppError('INVALID_FIELD', `${field} is given more than once. Send it once.`, { field })
 }
 
+/** A body, or another part of a request, that failed its check. */
+type Checked = { readonly schema: unknown; readonly data: unknown }
+
 /**
- * The refusal for a failed check; unknown fields first, since they explain most other faults. With the schema it names the fields that
- * the caller may have meant.
+ * The refusal for a failed check; unknown fields first, since they explain most other faults. It names the fields that the caller may have
+ * meant.
  */
-function refusalOf(found: readonly Fault[], schema?: unknown): AppError {
+function refusalOf(found: readonly Fault[], { schema, data }: Checked): AppError {
   const faults = found.map(fault => (fault.keyword === 'if' ? tooLarge(fault, schema) : fault))
   const unknown = faults.find(fault => fault.keyword === 'additionalProperties')
   const missing = faults.find(fault => fault.keyword === 'required')
@@ -74,23 +78,40 @@ function refusalOf(found: readonly Fault[], schema?: unknown): AppError {
   if (fault === unknown) {
     const given = first(fault.params['additionalProperties'])
     const name = join(path, given)
-    return new AppError('INVALID_FIELD', `${name} ${adviceOn(given, schema, fault)}`, { field: name })
+    return new AppError('INVALID_FIELD', `${name} ${adviceOn(given, { schema, data }, fault)}`, { field: name })
   }
   if (fault === missing) {
-    const name = join(path, first(fault.params['requiredProperties']))
-    return new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
+    return required(join(path, first(fault.params['requiredProperties'])))
   }
+  if (path !== '' && valueAt(data, fault.instancePath) === null && isRequired(schema, fault)) return required(path)
   if (path === '' && fault.keyword === 'type' && fault.params['type'] === 'object')
     return new AppError('INVALID_REQUEST', 'The body must be a JSON object.')
   if (path === '') return new AppError('INVALID_REQUEST', `The request ${fault.message}.`)
   return new AppError('INVALID_FIELD', `${path} ${whatItMustBe(fault)}.`, { field: path })
 }
 
+const required = (field: string): AppError => new AppError('MISSING_FIELD', `${field} is required.`, { field })
+
+/** Whether the object in which this value stands cannot be without it. Null is then as if it were absent. */
+function isRequired(schema: unknown, { instancePath, schemaPath }: Fault): boolean {
+  const name = keysOf(instancePath).at(-1) ?? ''
+  const keys = schemaPath.split('/')
+  const place = keys.findLastIndex((key, at) => key === 'properties' && keysOf(`/${keys[at + 1]}`)[0] === name)
+  const names = place < 0 ? undefined : partAt(schema, keys.slice(0, place).join('/'))?.['required']
+  return Array.isArray(names) && names.includes(name)
+}
+
+const valueAt = (data: unknown, pointer: string): unknown =>
+  keysOf(pointer).reduce((of, key) => (of as Record<string, unknown> | null | undefined)?.[key], data)
+
 /** Of a field that is not taken: why, and what to do. */
-function adviceOn(name: string, schema: unknown, { instancePath, schemaPath }: Fault): string {
+function adviceOn(name: string, { schema, data }: Checked, { instancePath, schemaPath }: Fault): string {
   const fixed = instancePath === '' ? fixedField(schema, name) : undefined
   if (fixed === 'creation') return 'is set at creation and cannot be changed. Leave it out.'
-  const meant = similarNames(name, fieldsAt(schema, schemaPath), placesOf(name, schema))
+  const form = formOf(schema, data)
+  if (form && instancePath === '') return form.says
+  // Where the body has another form, the name would be refused there too.
+  const meant = similarNames(name, fieldsAt(schema, schemaPath), form ? [] : placesOf(name, schema))
   const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined
   if (fixed === 'given') return `is taken at creation alone. ${advice ?? 'Leave it out.'}`
   if (fixed === 'shown')

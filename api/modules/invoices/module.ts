@@ -11,6 +11,7 @@ import { creditProducer } from './credits/credit-producer.ts'
 import { type EmailJobDeps, emailJobs, emailReactions } from './emails/jobs.ts'
 import { type EmailRouteDeps, emailRoutes } from './emails/routes.ts'
 import { INVOICE_EVENTS } from './events.ts'
+import { INVOICE_EFFECTS } from './forgotten.ts'
 import { INVOICE_GUARDS } from './guards.ts'
 import { invoiceLineRoutes } from './line-routes.ts'
 import { oneOffProducer } from './one-off/one-off-producer.ts'
@@ -43,7 +44,7 @@ export const invoices = defineModule<
     { objectType: 'INVOICE', path: 'invoices', table, byReference: false, testClockOf: 'customer_id' },
   ],
   guards: [...INVOICE_GUARDS, ...TAX_ENGINE_GUARDS],
-  effects: TAX_ENGINE_EFFECTS,
+  effects: [...INVOICE_EFFECTS, ...TAX_ENGINE_EFFECTS],
   extensions: [extend(CLOCK_STEPS, { besideBilling: null, run: announceOverdue })],
   routes: (app, deps) => {
     invoiceRoutes(app, deps)

@@ -83,6 +83,11 @@ export type InvoiceProducer = {
   issueWithOthers?(of: { readonly tenant: Tenant; readonly id: Id<'invo'> }): Promise<InvoiceRow | null>
   /** Called when the invoice is released from hold, so that the producer schedules its finalization. */
   released(uow: Uow, row: InvoiceRow): Promise<void>
+  /**
+   * Called when a user, or a bulk action, made the invoice FINAL or VOID, under the locks of `lock`, so that the producer looks at once
+   * whether anything is left to bill.
+   */
+  closed?(uow: Uow, row: InvoiceRow): Promise<void>
 }
 
 export type InvoiceDeps = {

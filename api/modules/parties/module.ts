@@ -37,6 +37,14 @@ export const parties = defineModule<ModuleRouteDeps, FeedJobDeps & ViesDeps>({
   guards: [
     ...PLATFORM_GUARDS,
     ...FORGET_GUARDS,
+    // `customer_parents` has an index by the parent, and keeps those who were parents once.
+    namedBy(customerResource, {
+      table: customers,
+      noun: 'customer',
+      names: id => sql`${id} = any (${customers.parent_customer_ids}) and ${customers.id} in (
+        select p.customer_id from customer_parents p where p.platform_id = ${customers.platform_id}
+          and p.environment = ${customers.environment} and p.parent_id = ${id})`,
+    }),
     namedBy(billingEntityResource, {
       table: customers,
       noun: 'customer',

@@ -1,5 +1,5 @@
 // What subscriptions and schedules need stays as they need it.
-import { and, eq, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { idOf } from '../../../shared/ids.ts'
@@ -47,10 +47,36 @@ async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: C
   })
 }
 
+/**
+ * Throws INVALID_OPERATION when the customer is about to be forgotten and a subscription has still to be billed: its last invoice needs
+ * the name, and the address for the tax. That invoice may not be there yet.
+ */
+async function refuseForgettingUnbilled(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
+  if (customer.forgotten_at === null || previous?.forgotten_at) return
+  const [unbilled] = await uow.tx
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(
+      and(
+        inThisTenant(uow, subscriptions),
+        or(eq(subscriptions.customer_id, customer.id), eq(subscriptions.forward_customer_id, customer.id)),
+        isNotNull(subscriptions.next_billing_at),
+      ),
+    )
+    .limit(1)
+  if (!unbilled) return
+  const message = `The last invoice of its subscription ${unbilled.id} is not FINAL yet and must still name it; forget the customer after that.`
+  throw new AppError('INVALID_OPERATION', message, {
+    resourceId: unbilled.id,
+    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
+  })
+}
+
 export const SUBSCRIPTION_GUARDS = [
   // First: of a customer who has a seat and a subscription, the refusal names the assignment (contract: Errors, Archive customer).
   ...SEAT_GUARDS,
   beforeSave(customerResource, refuseLeavingSubscribed),
+  beforeSave(customerResource, refuseForgettingUnbilled),
   beforeSave(scheduleResource, checkSelection),
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,

@@ -28,7 +28,7 @@ import {
   type SubscriptionSettings,
 } from '../parties/platforms/subscription-settings.ts'
 import { acceptorsByDefault, checkAcceptors } from './checks/check-acceptors.ts'
-import { archivingAdvice, checkSubscription } from './checks/check-subscription.ts'
+import { checkSubscription, statusAdvice } from './checks/check-subscription.ts'
 import { checkUpgrade } from './ending/upgrade-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -106,7 +106,7 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
   customFields: true,
   // Of those that are ACTIVE a TEMPLATE alone may be ARCHIVED: `checkArchiving`.
   statuses: { ACTIVE: ['DRAFT'], ARCHIVED: ['DRAFT', 'ACTIVE', 'CANCELLED', 'VOID'] },
-  statusAdvice: archivingAdvice,
+  statusAdvice,
   filters: {
     customer_id: { kind: 'equals', column: 'customer_id' },
     status: { kind: 'equals', column: 'status', schema: SubscriptionStatus },

@@ -21,7 +21,7 @@ export function checkTransition<R extends StoredRow>(resource: Resource<R>, prev
   if (allowed.includes(from)) return
   const next = Object.keys(resource.statuses ?? {}).filter(status => resource.statuses?.[status]?.includes(from))
   const stated = next.length === 0 ? `What is ${from} stays so.` : `It can become ${next.join(' or ')}.`
-  const can = resource.statusAdvice?.(previous) ?? stated
+  const can = resource.statusAdvice?.(previous, to) ?? stated
   const message = `A ${resource.objectType} that is ${from} cannot become ${to}. ${can}`
   throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }

@@ -5,7 +5,7 @@ import { idOf } from '../../../../shared/ids.ts'
 import { formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { ComputedInvoice, InvoiceProducer, Recomputation } from '../../invoices/producer.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
-import { lockSubscription, saveNextBilling } from '../../subscriptions/billing-time/next-billing.ts'
+import { lockSubscription, saveNextBilling, wakeBillingOfOver } from '../../subscriptions/billing-time/next-billing.ts'
 import { saveClosedUsage } from '../late/closed-usage.ts'
 import { pinnedRequest } from '../pinned/pinned.ts'
 import { savePins } from '../pinned/store-pinned.ts'
@@ -35,6 +35,7 @@ export const subscriptionProducer = (deps: BillingDeps): InvoiceProducer => ({
   issueWithOthers: of => issueWithOthers(deps, of),
   // No run was due for an invoice on hold; this run finds out when the next is due.
   released: (uow, row) => saveNextBilling(uow, subscriptionOf(row), formatInstant(uow.now)),
+  closed: async (uow, row) => void (await wakeBillingOfOver(uow, subscriptionOf(row))),
 })
 
 function subscriptionOf({ id, pricing_plan_subscription_id }: InvoiceRow): string {

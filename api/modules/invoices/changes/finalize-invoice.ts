@@ -58,6 +58,7 @@ async function finalizeNow(
       throw invalidMove(row, 'The period of this invoice has not ended; it cannot become FINAL yet.')
     const changed = await setNotes(uow, await setCustomFields(uow, row, fields), notes)
     const saved = await makeFinal(uow, changed, current, deps.failpoint)
+    await producer.closed?.(uow, saved)
     await deps.failpoint?.('invoices.before-commit')
     return saved
   })

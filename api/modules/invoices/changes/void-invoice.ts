@@ -20,7 +20,9 @@ export const voidInvoice = (deps: InvoiceDeps, of: Of): Promise<InvoiceRow> =>
     if (row.status === 'FINAL')
       throw invalidMove(row, 'A FINAL invoice cannot become VOID. Credit it: POST /v1/invoices/{id}/credit.')
     if (!isOpenEnded(row)) throw invalidMove(row, `An invoice that is ${row.status} cannot become VOID.`)
-    return await change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null })
+    const voided = await change(uow, row, { status: 'VOID', on_hold: false, finalize_at: null })
+    await producerOf(deps, voided).closed?.(uow, voided)
+    return voided
   })
 
 /**

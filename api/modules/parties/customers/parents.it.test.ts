@@ -54,6 +54,16 @@ describe('the parents of a customer', () => {
     expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 400])
   })
 
+  test('are not deleted while a customer names them', async () => {
+    const parent = await idOf()
+    const child = await idOf({ parent_customer_ids: [parent] })
+    const refused = await tenant.call('DELETE', `/v1/customers/${parent}`)
+    expect(refusal(refused)).toEqual([409, 'COULD_NOT_DELETE_RESOURCE', undefined])
+    expect(refused.body['message']).toContain(child)
+    await patch(child, { parent_customer_ids: [] })
+    expect((await tenant.call('DELETE', `/v1/customers/${parent}`)).status).toBe(200)
+  })
+
   test('reach over a bounded number of generations, counted from both ends', async () => {
     const chain = async (length: number): Promise<string[]> => {
       const ids = [await idOf()]

@@ -1,6 +1,7 @@
 // Contacts of a customer, and what is left of both once the customer is forgotten.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import { makeActiveSubscription } from '../../subscriptions/testing/seed-subscription.ts'
 
 let api: ApiHarness
 let a: TestTenant
@@ -139,6 +140,25 @@ describe('forget', () => {
       resource_type: 'INVOICE',
     })
     await a.call('POST', `/v1/invoices/${invoice.body['id']}/void`)
+    expect((await a.call('POST', `/v1/customers/${id}/forget`)).status).toBe(200)
+  })
+
+  test('waits for the last invoice of a subscription, also before there is one', async () => {
+    const subscription = await makeActiveSubscription(a, '2026-03-01T00:00:00Z')
+    const url = `/v1/pricing-plan-subscriptions/${subscription}`
+    const { customer_id: id } = (await a.call('POST', `${url}/cancel`, { type: 'NOW' })).body
+    expect((await a.call('POST', `/v1/customers/${id}/archive`)).status).toBe(200)
+    const refused = await a.call('POST', `/v1/customers/${id}/forget`)
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        code: 'INVALID_OPERATION',
+        resource_id: subscription,
+        resource_type: 'PRICING_PLAN_SUBSCRIPTION',
+        message: expect.stringContaining('last invoice'),
+      },
+    })
+    await a.call('POST', `${url}/void`)
     expect((await a.call('POST', `/v1/customers/${id}/forget`)).status).toBe(200)
   })
 })

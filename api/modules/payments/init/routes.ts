@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { withForm } from '../../../http/body/forms.ts'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
 import { Nullable, Optional, Shape } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
@@ -22,15 +23,18 @@ import {
   initSubscription,
   requirePermission,
 } from '../../subscriptions/init/init-subscription.ts'
-import { InitAnswer, InitBody, membersOf } from '../../subscriptions/init/schema.ts'
+import { InitAnswer, InitBody, membersOf, NOT_ON_TOP } from '../../subscriptions/init/schema.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import { subscriptionResource } from '../../subscriptions/subscription.ts'
 import { paymentResource } from '../payment.ts'
 import { FIRST_PAYMENT, type FirstPaid, type FirstPayment, FirstPaymentBody, payFirst } from './first-payment.ts'
 
-const Body = Shape(
-  { ...membersOf(InitBody), [FIRST_PAYMENT]: Optional(FirstPaymentBody) },
-  { title: 'PricingPlanSubscriptionInitCreate' },
+const Body = withForm(
+  Shape(
+    { ...membersOf(InitBody), [FIRST_PAYMENT]: Optional(FirstPaymentBody) },
+    { title: 'PricingPlanSubscriptionInitCreate' },
+  ),
+  { member: 'template_pricing_plan_subscription_id', says: NOT_ON_TOP },
 )
 const Answer = Type.Object(
   {

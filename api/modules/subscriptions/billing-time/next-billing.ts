@@ -72,6 +72,10 @@ export const wakeBillingOfChanged = (uow: Uow, touched: ReadonlyMap<string, read
 export const wakeBillings = (uow: Uow, subscriptionIds: readonly string[]): Promise<string[]> =>
   wakeThose(uow, { named: subscriptionIds, from: sql``, which: sql`s.id = any(${sql.param(subscriptionIds)})` })
 
+/** Lets the billing run look now at a subscription that is over, which may have nothing left to bill. */
+export const wakeBillingOfOver = (uow: Uow, id: string): Promise<string[]> =>
+  wakeThose(uow, { named: [id], from: sql``, which: sql`s.id = ${id} and s.status = 'CANCELLED'` })
+
 async function wakeThose(
   uow: Uow,
   { named, from, which }: { readonly named: readonly string[]; readonly from: SQL; readonly which: SQL },

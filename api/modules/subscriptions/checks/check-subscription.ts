@@ -76,8 +76,15 @@ function checkArchiving(previous: Subscription): void {
   throw new AppError('INVALID_OPERATION', message, { field: 'status' })
 }
 
+/** What may be done with a subscription instead of a change to this status, or of its deletion. */
+export function statusAdvice(subscription: Subscription, to: string | null): string | null {
+  const isOver = subscription.status !== 'DRAFT' && subscription.status !== 'ACTIVE'
+  if (to === null || to === 'ARCHIVED' || !isOver) return archivingAdvice(subscription)
+  return 'What is over stays so: copy it with POST /v1/pricing-plan-subscriptions/{id}/copy, and activate the copy.'
+}
+
 /** What comes before archiving a subscription; null where it can be archived. */
-export function archivingAdvice({ status, type, next_billing_at }: Subscription): string | null {
+function archivingAdvice({ status, type, next_billing_at }: Subscription): string | null {
   if (status === 'ACTIVE' && type !== 'TEMPLATE')
     return 'Cancel it first; it can be archived once its last invoice is FINAL.'
   return next_billing_at === null ? null : 'Its last invoice is not FINAL yet; it can be archived after that.'

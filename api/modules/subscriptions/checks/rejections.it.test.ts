@@ -119,6 +119,14 @@ test.each([
   ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'VOID' }, '/pricing-plan-subscriptions/{id}/void'],
   ['PATCH /v1/pricing-plan-subscriptions/{live}', { status: 'DRAFT' }, 'cannot become DRAFT. Cancel it first'],
   ['POST /v1/pricing-plan-subscriptions/{live}/archive', {}, 'cannot become ARCHIVED now. Cancel it first'],
+  ['DELETE /v1/pricing-plan-subscriptions/{live}', {}, 'this one is ACTIVE. Cancel it first'],
+  [
+    'PATCH /v1/pricing-plan-subscriptions/{ended}',
+    { status: 'ACTIVE' },
+    'cannot become ACTIVE. What is over stays so: copy it',
+  ],
+  ['DELETE /v1/customers/{payer}', {}, 'archive it instead'],
+  ['PATCH /v1/pricing-plan-schedules/{first}', { end_at: APRIL }, 'end there, or send set_next_start_at=true'],
 ])('%s %j is refused with a way that works, or none', async (call, body, advice) => {
   const [method = '', url = ''] = named(call).split(' ')
   expect((await tenant.call(method, url, body)).body['message']).toContain(advice)

@@ -1,16 +1,23 @@
 // When a schedule states a number of seats, and from when on a change of it changes invoices. Pure.
 import { decimal } from '../../../../shared/decimal.ts'
+import { AppError } from '../../../../shared/errors.ts'
 import { at, instantOf } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import type { SeatsValue } from './schema.ts'
 
 type Stating = { readonly seats_values: readonly SeatsValue[]; readonly start_at: string }
 
-/** With `set_start_at_to_now` an entry starts at `now`; the others are as they were given. */
+/**
+ * With `set_start_at_to_now` an entry starts at `now`; the others are as they were given. Throws INVALID_FIELD for one that says both when
+ * it starts and that it starts now.
+ */
 export const startingNow = (entries: readonly SeatsValue[], now: string): SeatsValue[] =>
-  entries.map(({ set_start_at_to_now: startsNow, ...entry }) =>
-    startsNow === true ? { ...entry, start_at: now } : entry,
-  )
+  entries.map(({ set_start_at_to_now: startsNow, ...entry }, index) => {
+    if (startsNow !== true) return entry
+    if (!entry.start_at) return { ...entry, start_at: now }
+    const message = 'set_start_at_to_now has it start now; send that or start_at.'
+    throw new AppError('INVALID_FIELD', message, { field: `seats_values.${index}.start_at` })
+  })
 
 /** What a schedule states of a price for a time; without one, for as long as the schedule lasts. */
 type Stated = {

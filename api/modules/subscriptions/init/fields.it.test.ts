@@ -110,7 +110,11 @@ describe('on top of a template', () => {
     const before = await count()
     expect(await init({ [name]: VALID[name] ?? 'x', status: 'ACTIVE' })).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_FIELD', field: name },
+      body: {
+        code: 'INVALID_FIELD',
+        field: name,
+        message: expect.stringContaining('not accepted on top of a template'),
+      },
     })
     expect(await count()).toEqual(before)
   })

@@ -14,7 +14,7 @@ import { subscriptionResource } from '../subscription.ts'
 import { activateSubscription } from '../subscription-commands.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { subscriptionFromTemplate } from './from-template.ts'
-import { CUSTOMIZATIONS, type Customization, ON_TOP_OF_TEMPLATE, WITHOUT_TEMPLATE } from './schema.ts'
+import { CUSTOMIZATIONS, type Customization, NOT_ON_TOP, ON_TOP_OF_TEMPLATE, WITHOUT_TEMPLATE } from './schema.ts'
 
 /** A body that `InitBody` has validated, its times in canonical text. */
 export type InitRequest = Row & {
@@ -48,7 +48,7 @@ export async function initSubscription(uow: Uow, body: InitRequest, customerId: 
     const message =
       templateId === undefined
         ? `${foreign} goes on top of a template alone; without one, give it within pricing_plan_subscription.`
-        : `${foreign} is not accepted on top of a template. It takes ${[...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS].join(', ')}.`
+        : `${foreign} ${NOT_ON_TOP}`
     throw new AppError('INVALID_FIELD', message, { field: foreign })
   }
   requirePermission(uow, 'PRICING_PLAN_SCHEDULE.CREATE', 'pricing_plan_schedules')

@@ -44,6 +44,9 @@ const CustomizationsShape = Type.Array(
 )
 export type Customization = Static<typeof CustomizationsShape>[number]
 
+/** Of any other field beside a template: the rest of a sentence that begins with its name. */
+export const NOT_ON_TOP = `is not accepted on top of a template. It takes ${[...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS, 'pricing_plan_subscription_start_at'].join(', ')}.`
+
 /** The members that a body without a template has instead. */
 export const WITHOUT_TEMPLATE = [
   'customer',

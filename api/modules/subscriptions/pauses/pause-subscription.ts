@@ -9,7 +9,7 @@ import type { Subscription } from '../table.ts'
 
 type Pause = Subscription['inactive_periods'][number]
 /** Canonical times. */
-export type PauseRequest = { readonly start_at?: string; readonly end_at?: string }
+export type PauseRequest = { readonly start_at?: string; readonly end_at?: string | null }
 
 /**
  * Pauses an ACTIVE subscription from `start_at` (now, unless given) to `end_at` (until it is resumed, unless given). Throws

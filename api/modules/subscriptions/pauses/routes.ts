@@ -2,14 +2,14 @@
 import type { FastifyInstance } from 'fastify'
 import { IdParams } from '../../../http/params.ts'
 import { type RouteDeps, writeRoute } from '../../../http/route.ts'
-import { Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { normalizeTimes } from '../../../resource/timestamps.ts'
 import { viewOf } from '../../../resource/views.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type PauseRequest, pauseSubscription, resumeSubscription } from './pause-subscription.ts'
 
 const PauseBody = Shape(
-  { start_at: Optional(Timestamp), end_at: Optional(Timestamp) },
+  { start_at: Optional(Timestamp), end_at: Optional(Nullable(Timestamp)) },
   { title: 'PricingPlanSubscriptionPause' },
 )
 const onSubscription = {

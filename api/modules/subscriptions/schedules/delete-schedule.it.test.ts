@@ -71,6 +71,11 @@ test('the only one, and one between two others, are not deleted', async () => {
   const only = await makeSchedule(tenant, id, '2026-06-01T00:00:00Z', { pricing_plan_version_id: versions[0] })
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
   expect((await remove(only)).body['message']).toContain('no other')
+  const later = await makeSchedule(tenant, id, '2026-07-01T00:00:00Z', {
+    pricing_plan_version_id: versions[0],
+    query: '?set_previous_end_at=true',
+  })
+  expect((await remove(only)).body['message']).toContain(`${later} follows it`)
   const { id: other, ids } = await changing('2026-04-01T00:00:00Z')
   const last = await makeSchedule(tenant, other, '2026-05-01T00:00:00Z', { pricing_plan_version_id: versions[0] })
   expect((await remove(ids[1])).body['message']).toContain('would leave a gap')

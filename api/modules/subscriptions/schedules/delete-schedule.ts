@@ -25,6 +25,8 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   requireOpen(subscription)
   if (schedule.start_at <= formatInstant(uow.now))
     throw refused(schedule, 'it has begun; set its end_at, or have another schedule follow it')
+  if (!before && after)
+    throw refused(schedule, `the schedule ${after.id} follows it; move its start_at, or delete the later one first`)
   if (!before) throw refused(schedule, 'the subscription has no other; cancel or void the subscription instead')
   if (before.type === 'TRIAL')
     throw refused(schedule, `the trial ${before.id} would run on; cancel the subscription instead`)

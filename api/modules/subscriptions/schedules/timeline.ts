@@ -54,15 +54,12 @@ function faultAfter(before: TimelineEntry, entry: TimelineEntry): TimelineFault 
 
 function faultBefore(entry: TimelineEntry, after: TimelineEntry): TimelineFault | null {
   const field = 'end_at'
-  if (entry.end_at === null || entry.end_at > after.start_at) {
+  if (entry.end_at === null)
     return { field, message: `It overlaps the schedule ${after.id}, which starts at ${after.start_at}; end there.` }
-  }
-  if (entry.end_at < after.start_at) {
-    return {
-      field,
-      message: `It leaves a gap before the schedule ${after.id}, which starts at ${after.start_at}; end there.`,
-    }
-  }
+  const way = `which starts at ${after.start_at}; end there, or send set_next_start_at=true.`
+  if (entry.end_at > after.start_at) return { field, message: `It overlaps the schedule ${after.id}, ${way}` }
+  if (entry.end_at < after.start_at)
+    return { field, message: `It leaves a gap before the schedule ${after.id}, ${way}` }
   if (entry.status === 'DRAFT' && after.status === 'ACTIVE') {
     return {
       field: 'start_at',

@@ -23,19 +23,19 @@ async function refuseLive(uow: Uow, which: SQL, noun: string): Promise<void> {
       and s.id = a.pricing_plan_subscription_id
     join customers c on c.platform_id = a.platform_id and c.environment = a.environment and c.id = a.customer_id
     where a.platform_id = ${platformId} and a.environment = ${environment}
-      and (a.end_at is null or a.end_at > ${now}::timestamptz) and ${which}
+      and (a.end_at is null or a.end_at > greatest(${now}::timestamptz, a.start_at)) and ${which}
     order by a.start_at, a.id limit 1`)
   const [live] = rows
   if (!live) return
-  const status = seatStatus(
-    { start_at: storedTimeText(live.start_at), end_at: live.end_at && storedTimeText(live.end_at) },
-    now,
-  )
-  throw new AppError(
-    'INVALID_OPERATION',
-    `The seat assignment ${live.id} of this ${noun} is ${status}; end it first, by its end_at.`,
-    { field: 'status', resourceId: live.id, resourceType: 'SEAT_ASSIGNMENT' },
-  )
+  const start_at = storedTimeText(live.start_at)
+  const status = seatStatus({ start_at, end_at: live.end_at && storedTimeText(live.end_at) }, now)
+  const way =
+    status === 'SCHEDULED' ? `take it back first: send ${start_at} as its end_at.` : 'end it first, by its end_at.'
+  throw new AppError('INVALID_OPERATION', `The seat assignment ${live.id} of this ${noun} is ${status}; ${way}`, {
+    field: 'status',
+    resourceId: live.id,
+    resourceType: 'SEAT_ASSIGNMENT',
+  })
 }
 
 /** Whether it stops being ACTIVE, or never becomes it. */

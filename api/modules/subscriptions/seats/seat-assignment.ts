@@ -75,7 +75,7 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
   },
   check: async (uow, row, previous) => {
     await lockBilling(uow, row)
-    if (row.end_at !== null && row.end_at <= row.start_at) refuse('end_at', 'end_at must be after start_at.')
+    requireEnd(row, previous)
     if (previous === null) await checkNew(uow, row)
     else if (seatStatus(previous, formatInstant(uow.now)) === 'ENDED')
       throw new AppError('INVALID_OPERATION', `The assignment has ENDED at ${previous.end_at}; create another.`, {
@@ -136,6 +136,17 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
     update: { end_at: '2030-01-01T00:00:00Z' },
   },
 })
+
+/** Throws INVALID_FIELD for an end before the start. An assignment may end as it starts only once it is there: it is then taken back. */
+function requireEnd({ start_at, end_at }: SeatAssignment, previous: SeatAssignment | null): void {
+  if (end_at === null || end_at > start_at || (previous !== null && end_at === start_at)) return
+  refuse(
+    'end_at',
+    previous === null
+      ? 'end_at must be after start_at.'
+      : `The assignment starts at ${start_at} and cannot end before. To take it back, send its start as end_at.`,
+  )
+}
 
 /**
  * Holds what a new assignment names, in one order and before any of it is held against deletion alone: two calls that want the same wait

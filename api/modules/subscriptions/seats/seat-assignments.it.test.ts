@@ -106,6 +106,35 @@ describe('an assignment', () => {
   })
 })
 
+describe('an assignment that ends as it starts', () => {
+  const APRIL = '2026-04-01T00:00:00Z'
+
+  test('is taken back: it has ENDED, keeps nothing as it is and leaves its seat to others', async () => {
+    const { of } = await seated()
+    const id = await customer()
+    const later = (await create({ ...of, customer_id: id, start_at: APRIL })).body
+    const archive = () => tenant.call('POST', `/v1/customers/${id}/archive`)
+    expect((await archive()).body['message']).toContain(`send ${APRIL} as its end_at`)
+    expect((await patch(later, APRIL)).body).toMatchObject({ status: 'ENDED', start_at: APRIL, end_at: APRIL })
+    expect(refusal(await patch(later, null))).toEqual([400, 'INVALID_OPERATION', 'end_at'])
+    const again = await create({ ...of, customer_id: id, start_at: '2026-03-20T00:00:00Z' })
+    expect(again).toMatchObject({ status: 201, body: { status: 'SCHEDULED', end_at: null } })
+    await patch(again.body, '2026-03-20T00:00:00Z')
+    expect((await archive()).status).toBe(200)
+    expect((await tenant.call('POST', `/v1/product-items/${of['product_item_id']}/deprecate`)).status).toBe(400)
+  })
+
+  test('is not created so, and does not end before it starts', async () => {
+    const { of } = await seated()
+    const body = { ...of, customer_id: await customer(), start_at: APRIL }
+    expect(refusal(await create({ ...body, end_at: APRIL }))).toEqual([400, 'INVALID_FIELD', 'end_at'])
+    const later = (await create(body)).body
+    const early = await patch(later, '2026-03-12T00:00:00Z')
+    expect(refusal(early)).toEqual([400, 'INVALID_FIELD', 'end_at'])
+    expect(early.body['message']).toContain(APRIL)
+  })
+})
+
 describe('a live assignment', () => {
   const blocked = (seat: Row, status: string) => ({
     status: 400,

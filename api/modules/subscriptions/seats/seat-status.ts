@@ -4,8 +4,8 @@ import type { SeatAssignment } from './table.ts'
 export const SEAT_STATUSES = ['SCHEDULED', 'ACTIVE', 'ENDED'] as const
 export type SeatStatus = (typeof SEAT_STATUSES)[number]
 
-/** Times are canonical. From its start on it is ACTIVE, and from its end on ENDED. */
+/** Times are canonical. From its start on it is ACTIVE, and from its end on ENDED. One that ends as it starts was taken back: ENDED. */
 export function seatStatus({ start_at, end_at }: Pick<SeatAssignment, 'start_at' | 'end_at'>, now: string): SeatStatus {
-  if (end_at !== null && end_at <= now) return 'ENDED'
+  if (end_at !== null && (end_at <= now || end_at <= start_at)) return 'ENDED'
   return start_at > now ? 'SCHEDULED' : 'ACTIVE'
 }

@@ -9,6 +9,7 @@ import { type SeatAssignment, seatAssignments as table } from './table.ts'
 
 /** Throws COULD_NOT_UPDATE_RESOURCE with the id and status of another assignment of the same customer at the same time. */
 export async function refuseSecond(uow: Uow, row: SeatAssignment): Promise<void> {
+  if (row.end_at === row.start_at) return
   const [other] = await uow.tx
     .select()
     .from(table)
@@ -21,6 +22,8 @@ export async function refuseSecond(uow: Uow, row: SeatAssignment): Promise<void>
         row.id ? ne(table.id, row.id) : undefined,
         or(isNull(table.end_at), gt(table.end_at, row.start_at)),
         row.end_at === null ? undefined : lt(table.start_at, row.end_at),
+        // One that was taken back is at no time.
+        or(isNull(table.end_at), gt(table.end_at, table.start_at)),
       ),
     )
     .orderBy(table.start_at)

@@ -13,6 +13,11 @@ test.each<[string, string, Partial<NonNullable<Indexing['indexing_settings']>>, 
   ['100', '-10', {}, '90'],
   ['0.000000000001', '3', {}, '0.000000000001'],
   ['2.50', '1', { rounding_mode: 'PRESERVE_SCALE' }, '2.53'],
+  // The places stay, also where the last ones are zero: the next copy preserves them again.
+  ['100.00', '10', { rounding_mode: 'PRESERVE_SCALE' }, '110.00'],
+  ['110.00', '3.5', { rounding_mode: 'PRESERVE_SCALE' }, '113.85'],
+  ['0.010', '1', { rounding_mode: 'PRESERVE_SCALE' }, '0.010'],
+  ['100', '2.5', { rounding_mode: 'DECIMALS', number_of_decimals: 2 }, '102.50'],
 ])('%s by %s %% with %j is %s', (quantity, percentage, rounding, expected) => {
   expect(indexed(quantity, { percentage, ...rounding })).toBe(expected)
 })
@@ -109,6 +114,12 @@ test.each<[Indexing, string, string]>([
     'MISSING_FIELD',
   ],
   [{ indexing_settings: { ...five, number_of_decimals: 2 } }, 'indexing_settings.number_of_decimals', 'INVALID_FIELD'],
+  [{ indexing_settings: { percentage: '9'.repeat(26) } }, 'indexing_settings.percentage', 'INVALID_FIELD'],
+  [
+    { indexing_settings: five, pricings: [{ id: 'P', indexing_settings: { percentage: '9'.repeat(26) } }] },
+    'pricings.0.indexing_settings.percentage',
+    'INVALID_FIELD',
+  ],
 ])('%j is refused at %s', (indexing, field, code) => {
   const refused = () => indexedOverrides(SOLD, indexing)
   expect(refused).toThrow(AppError)

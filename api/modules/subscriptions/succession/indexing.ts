@@ -1,6 +1,14 @@
 // Prices that rise, or fall, by a percentage when a schedule is copied (semantics 4.3). Pure.
 import Type, { type Static } from 'typebox'
-import { type Decimal, decimal, HUNDRED, plain, roundHalfUp } from '../../../../shared/decimal.ts'
+import {
+  type Decimal,
+  decimal,
+  fixed,
+  HUNDRED,
+  isPlainDecimal,
+  plain,
+  roundHalfUp,
+} from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { DecimalText, IdText, Nullable, OneOf, Optional, Shape } from '../../../resource/shapes.ts'
 import type { PricingBand, PricingItem } from '../../catalog/pricing-plans/schema.ts'
@@ -51,6 +59,8 @@ const NOUNS: Readonly<Record<List, string>> = {
 }
 
 type Sold = { readonly id: string; readonly items: readonly PricingItem[] }
+/** Settings, and where they stand in the body. */
+type Placed = { readonly settings: IndexingSettings; readonly path: string }
 
 /**
  * The overrides that index what a schedule sells: everything by `indexing_settings` when no target is listed; else the targets, each by its
@@ -58,11 +68,10 @@ type Sold = { readonly id: string; readonly items: readonly PricingItem[] }
  * MISSING_FIELD or RESOURCE_NOT_FOUND with the path.
  */
 export function indexedOverrides(sold: readonly Sold[], indexing: Indexing): GivenOverride[] {
-  const common = indexing.indexing_settings ?? null
-  if (common) checkSettings(common, 'indexing_settings')
-  const settings = targetsOf(sold, indexing)
-  const settingsOf = (ids: readonly string[]): IndexingSettings | null =>
-    settings === null ? common : (ids.map(id => settings.get(id)).find(found => found !== undefined) ?? null)
+  const common = commonOf(indexing)
+  const targets = targetsOf(sold, indexing, common)
+  const settingsOf = (ids: readonly string[]): Placed | null =>
+    targets === null ? common : (ids.map(id => targets.get(id)).find(found => found !== undefined) ?? null)
   return sold.flatMap(pricing => {
     const items = pricing.items.flatMap(item => {
       const configs = allConfigs(item).flatMap(config => {
@@ -76,15 +85,27 @@ export function indexedOverrides(sold: readonly Sold[], indexing: Indexing): Giv
   })
 }
 
+/** The settings of what has none of its own; null when there are none. */
+function commonOf({ indexing_settings: settings }: Indexing): Placed | null {
+  const path = 'indexing_settings'
+  if (!settings) return null
+  checkSettings(settings, path)
+  return { settings, path }
+}
+
 /** The settings of each target, by its id; null when none is listed. */
-function targetsOf(sold: readonly Sold[], indexing: Indexing): ReadonlyMap<string, IndexingSettings> | null {
+function targetsOf(
+  sold: readonly Sold[],
+  indexing: Indexing,
+  common: Placed | null,
+): ReadonlyMap<string, Placed> | null {
   const items = sold.flatMap(pricing => pricing.items)
   const known: Readonly<Record<List, ReadonlySet<string>>> = {
     pricings: new Set(sold.map(({ id }) => id)),
     pricing_items: new Set(items.map(({ id }) => id)),
     pricing_item_configs: new Set(items.flatMap(item => allConfigs(item).map(({ id }) => id))),
   }
-  const found = new Map<string, IndexingSettings>()
+  const found = new Map<string, Placed>()
   for (const list of LISTS)
     for (const [index, { id, indexing_settings: own }] of (indexing[list] ?? []).entries()) {
       const path = `${list}.${index}`
@@ -94,13 +115,14 @@ function targetsOf(sold: readonly Sold[], indexing: Indexing): ReadonlyMap<strin
       }
       if (found.has(id))
         throw new AppError('INVALID_FIELD', 'It is listed twice; list it once.', { field: `${path}.id` })
-      if (own) checkSettings(own, `${path}.indexing_settings`)
-      const settings = own ?? indexing.indexing_settings
-      if (!settings) {
+      const ownPath = `${path}.indexing_settings`
+      if (own) checkSettings(own, ownPath)
+      const placed = own ? { settings: own, path: ownPath } : common
+      if (!placed) {
         const message = 'Say by how much: indexing_settings of the target, or of all.'
-        throw new AppError('MISSING_FIELD', message, { field: `${path}.indexing_settings` })
+        throw new AppError('MISSING_FIELD', message, { field: ownPath })
       }
-      found.set(id, settings)
+      found.set(id, placed)
     }
   return found.size === 0 ? null : found
 }
@@ -125,17 +147,28 @@ const AMOUNTS = ['amount', 'fixed_amount', 'minimum_amount', 'maximum_amount'] a
 
 const hasAmount = (band: PricingBand): boolean => AMOUNTS.some(name => band[name])
 
-const indexedBand = (band: PricingBand, by: IndexingSettings): PricingBand => ({
+const indexedBand = (band: PricingBand, by: Placed): PricingBand => ({
   ...band,
   ...Object.fromEntries(
     AMOUNTS.flatMap(name => {
       const amount = band[name]
-      return amount ? [[name, { ...amount, quantity: indexed(amount.quantity, by) }]] : []
+      return amount ? [[name, { ...amount, quantity: indexedWithin(amount.quantity, by) }]] : []
     }),
   ),
 })
 
-/** An amount raised by the percentage, rounded half up. Without a rounding mode it is as exact as amounts can be. */
+/** Throws INVALID_FIELD where the amount would have more digits than an amount can have. */
+function indexedWithin(quantity: string, { settings, path }: Placed): string {
+  const raised = indexed(quantity, settings)
+  if (isPlainDecimal(raised)) return raised
+  const message = `A price of ${quantity} would become larger than 26 digits before the point; send a smaller percentage.`
+  throw new AppError('INVALID_FIELD', message, { field: `${path}.percentage` })
+}
+
+/**
+ * An amount raised by the percentage, rounded half up. Without a rounding mode it is as exact as amounts can be; with one it has exactly
+ * that many decimals, zeros too, so that the next indexing with PRESERVE_SCALE keeps them.
+ */
 export function indexed(
   quantity: string,
   { percentage, rounding_mode: mode, number_of_decimals }: IndexingSettings,
@@ -144,7 +177,7 @@ export function indexed(
     .times(HUNDRED.plus(decimal(percentage)))
     .div(HUNDRED)
   const scale = quantity.split('.')[1]?.length ?? 0
-  const places =
-    mode === 'DECIMALS' ? (number_of_decimals ?? PLACES_MAX) : mode === 'PRESERVE_SCALE' ? scale : PLACES_MAX
-  return plain(roundHalfUp(raised, places))
+  if (mode === undefined || mode === null) return plain(roundHalfUp(raised, PLACES_MAX))
+  const places = mode === 'DECIMALS' ? (number_of_decimals ?? PLACES_MAX) : scale
+  return fixed(roundHalfUp(raised, places), places)
 }

@@ -63,6 +63,11 @@ export const REFUSED_TERMS: readonly Refused[] = [
     'seats_values.0.start_at',
   ),
   stating(
+    { seats_values: [{ pricing_item_config_id: '{seats}', number: '1', start_at: MAY, set_start_at_to_now: true }] },
+    'INVALID_FIELD',
+    'seats_values.0.start_at',
+  ),
+  stating(
     { seats_values: [{ pricing_item_config_id: '{unknown}', number: '1' }] },
     'RESOURCE_NOT_FOUND',
     'seats_values.0.pricing_item_config_id',

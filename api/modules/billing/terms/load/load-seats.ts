@@ -1,5 +1,5 @@
 // The seat assignments that decide what is charged.
-import { and, asc } from 'drizzle-orm'
+import { and, asc, gt, isNull, or } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
@@ -38,7 +38,14 @@ export async function loadSeats(uow: ReadUow, all: readonly Selling[]): Promise<
       end_at: a.end_at,
     })
     .from(a)
-    .where(and(inThisTenant(uow, a), anyOf(a.pricing_plan_subscription_id, idsOf('ppsu', ids))))
+    .where(
+      and(
+        inThisTenant(uow, a),
+        anyOf(a.pricing_plan_subscription_id, idsOf('ppsu', ids)),
+        // One that was taken back is at no time.
+        or(isNull(a.end_at), gt(a.end_at, a.start_at)),
+      ),
+    )
     .orderBy(asc(a.start_at), asc(a.id))
   const counted = rows.filter(row => itemIds.get(row.subscription_id)?.has(row.product_item_id))
   return new Map(
