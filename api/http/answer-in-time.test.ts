@@ -41,3 +41,16 @@ test.each<[string, () => unknown, string[]]>([
   expect(said.filter(line => line !== 'the request failed')).toEqual(expected)
   await app.close()
 })
+
+// Events have no Idempotency-Key: their reference is the key.
+test.each([
+  ['an ingestion', { limitedByEvents: true as const }, 'each counts once'],
+  ['another change', {}, 'Idempotency-Key'],
+])('%s that takes too long says how it is sent again', async (_what, config, expected) => {
+  const quiet = pino({ level: 'silent' }) as unknown as Logger
+  const app = await createServer(quiet, { answerMs: ANSWER_MS })
+  app.post('/', { config: { permission: 'public', ...config } }, () => sleep(20 * ANSWER_MS))
+  const answer = await app.inject({ method: 'POST', url: '/', payload: {} })
+  expect([answer.statusCode, answer.json().message]).toEqual([503, expect.stringContaining(expected)])
+  await app.close()
+})

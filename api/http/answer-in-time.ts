@@ -75,8 +75,11 @@ export function answerInTime(app: FastifyInstance, answerMs: number): void {
 
 function tooLate({ method, routeOptions }: FastifyRequest): AppError {
   const reads = method === 'GET' || method === 'HEAD' || routeOptions.config?.permission?.endsWith('.VIEW') === true
+  const sendsEvents = routeOptions.config?.limitedByEvents === true
   const message = reads
     ? 'The answer takes too long. Narrow the request, or send it again later.'
-    : 'The call takes too long, and whether it takes effect is not known yet. Read the resource, or send the call again with the same Idempotency-Key.'
+    : sendsEvents
+      ? 'The call takes too long, and whether its events are stored is not known yet. Send it again unchanged: each counts once.'
+      : 'The call takes too long, and whether it takes effect is not known yet. Read the resource, or send the call again with the same Idempotency-Key.'
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_S })
 }

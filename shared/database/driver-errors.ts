@@ -24,6 +24,19 @@ export class StoredMeanwhileError extends Error {
   readonly code = '40001'
 }
 
+/** The connection was lost after the commit had been sent, so nobody knows whether the transaction took effect. */
+export class UnknownCommitError extends Error {
+  constructor(cause: unknown) {
+    super('the connection was lost while the transaction was committed', { cause })
+  }
+}
+
+function isUnknownCommit(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause)
+    if (current instanceof UnknownCommitError) return true
+  return false
+}
+
 /** Whether a unique index refused it. */
 export const isSecond = (error: unknown): boolean => findDriverError(error)?.code === '23505'
 
@@ -74,6 +87,12 @@ const stillReferredTo = (table: string | undefined): string =>
 /** An AppError for the driver errors a caller can act on; anything else is returned as it came. */
 export function mapDriverError(error: unknown): unknown {
   if (error instanceof AppError) return error
+  if (isUnknownCommit(error)) {
+    const message =
+      'The database stopped answering while the change was saved, and whether it takes effect is not known. ' +
+      'Read the resource, or send the call again with the same Idempotency-Key.'
+    return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 2, cause: error })
+  }
   if (isUnavailable(error)) {
     return new AppError('SERVICE_UNAVAILABLE', 'The database is not available; send it again.', {
       retryAfterSeconds: 2,

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net'
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 import type pg from 'pg'
+import { noteCommit } from './connection/pool.ts'
 import { drizzleOn } from './statements/drizzle-on.ts'
 import { namedBy, withNameIfOften } from './statements/statement-names.ts'
 
@@ -48,7 +49,10 @@ export async function runTransaction<T>(
     await begun
     if (readOnly) endLater(client)
     // Of a transaction in which a statement failed the commit is a rollback, and does not fail.
-    else await Promise.all([...ahead, client.query(COMMIT)])
+    else {
+      noteCommit(client)
+      await Promise.all([...ahead, client.query(COMMIT)])
+    }
     return result
   } catch (error) {
     await client.query('rollback').catch(onLost)
@@ -117,6 +121,7 @@ export async function runStatement<Row extends pg.QueryResultRow>(
 ): Promise<Row[]> {
   const stream = streamOf(client)
   stream.cork()
+  noteCommit(client)
   const sent = [
     client.query(`${takeEnd(client)}${begin}`),
     client.query<Row>({ text, values: [...values] }),

@@ -8,7 +8,7 @@ import { openTestDatabase } from '../testing/database-logins.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/postgres.ts'
 import { type ServerProxy, startServerProxy } from '../testing/server-proxy.ts'
 import { systemClock } from '../time.ts'
-import { asSystem, type Database, inTenant, readTenant, SERVICE } from './database.ts'
+import { asSystem, type Database, inTenant, readTenant, SERVICE, stateInTenant } from './database.ts'
 import { listen } from './listen.ts'
 
 const TENANT = { platformId: 'plat_x', environment: 'LIVE' } as const
@@ -61,6 +61,50 @@ test('a transaction that loses its connection half-way is refused the same way',
   await proxy.bringBack()
   expect(await read()).toEqual([{ one: 1 }])
 })
+
+// The commit can reach a server whose answer never comes: who is told that nothing was changed would do it twice.
+test.each<[string, string, () => Promise<unknown>]>([
+  [
+    'is lost while it is asked',
+    'The database is not available; send it again.',
+    () =>
+      inTenant(database, TENANT, SERVICE, async ({ tx }) => {
+        await tx.execute(sql`select 1`)
+        proxy.hang()
+        await tx.execute(sql`select 1`)
+      }),
+  ],
+  [
+    'is lost while it is committed',
+    'whether it takes effect is not known',
+    () =>
+      inTenant(database, TENANT, SERVICE, async ({ tx }) => {
+        await tx.execute(sql`select 1`)
+        proxy.hang()
+      }),
+  ],
+  [
+    'is one statement with its commit',
+    'whether it takes effect is not known',
+    async () => {
+      await read()
+      proxy.hang()
+      await stateInTenant(database, TENANT, { text: 'select 1', values: [] })
+    },
+  ],
+])(
+  'a transaction that %s says so',
+  async (_how, expected, work) => {
+    const error = await work().then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining(expected) })
+    await proxy.bringBack()
+    await expect.poll(() => read().catch(() => null), { timeout: 20_000 }).toEqual([{ one: 1 }])
+  },
+  60_000,
+)
 
 const openOther = (poolMax: number): Promise<Database> =>
   openTestDatabase({

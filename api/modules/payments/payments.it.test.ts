@@ -133,6 +133,18 @@ test('a credit lowers what is owed: what was paid before is paid in full, or bey
   }
 })
 
+test('an invoice that is not FINAL is not refunded, and the refusal does not speak of paying it', async () => {
+  const tenant = api.tenants.bTest
+  const { id } = await issued(tenant)
+  const credit = await succeed(tenant, 'POST', `/v1/invoices/${id}/credit`, {})
+  const answer = await tenant.call('POST', `/v1/invoices/${credit['id']}/refund`)
+  expect([answer.status, answer.body['field'], answer.body['message']]).toEqual([
+    400,
+    'status',
+    'Only a FINAL invoice can be refunded, and this one is DRAFT.',
+  ])
+})
+
 test('an invoice that is paid in part does not become VOID; a credit of all of it leaves what was paid to refund', async () => {
   const tenant = api.tenants.bTest
   const { url, id } = await issued(tenant)

@@ -10,7 +10,7 @@ import { saveChange } from '../../resource/commands.ts'
 import type { Amount } from '../../resource/shapes.ts'
 import { getOne, lockExisting } from '../../resource/store.ts'
 import { invalidMove } from '../invoices/changes/invoice-change.ts'
-import { checkPayable, settle } from '../invoices/changes/pay-invoice.ts'
+import { settle } from '../invoices/changes/pay-invoice.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { settlementOf } from '../invoices/settlement/settlement.ts'
 import type { InvoiceRow } from '../invoices/table.ts'
@@ -85,7 +85,8 @@ async function refund(uow: Uow, row: Payment, wanted: Decimal): Promise<Payment>
  */
 export async function refundInvoice(uow: Uow, id: Id<'invo'>): Promise<InvoiceRow> {
   const row = await lockInvoice(uow, id)
-  checkPayable(row, 'status')
+  if (row.status !== 'FINAL')
+    throw invalidMove(row, `Only a FINAL invoice can be refunded, and this one is ${row.status}.`)
   let left = settlementOf(row).refundable
   if (left.lte(ZERO))
     throw invalidMove(row, 'Nothing was paid beyond what is due, so there is nothing to refund.', 'payment_status')

@@ -19,7 +19,7 @@ export async function hasFieldValue(uow: ReadUow, listed: Listed, text: string):
   const known = await fieldsNamed(uow, listed, names)
   const field = known.toSorted((a, b) => b.reference.length - a.reference.length)[0]
   if (!field) {
-    const message = `${JSON.stringify(text)} is not reference:value of a custom field of a ${listed.resourceType}.`
+    const message = `${JSON.stringify(text)} is not reference:value of a custom field for ${listed.resourceType}.`
     throw new AppError('INVALID_FIELD', message, { field: 'custom_field' })
   }
   return having(uow, listed, { field, values: [text.slice(field.reference.length + 1)], place: 'custom_field' })
@@ -33,7 +33,7 @@ export async function hasOneOf(
 ): Promise<SQL> {
   const [field] = of.reference === undefined ? [] : await fieldsNamed(uow, listed, [of.reference])
   if (field) return having(uow, listed, { field, values: of.values, place: `${of.place}.value` })
-  const message = `Name a custom field of a ${listed.resourceType} by its reference.`
+  const message = `Name a custom field for ${listed.resourceType} by its reference.`
   throw new AppError('INVALID_FIELD', message, { field: `${of.place}.reference` })
 }
 

@@ -24,7 +24,7 @@ export const customFieldNotFound = (
 ): AppError =>
   new AppError(
     'RESOURCE_NOT_FOUND',
-    `There is no custom field ${JSON.stringify(name)} of a ${of.resourceType}; create it with POST /v1/custom-fields.`,
+    `There is no custom field ${JSON.stringify(name)} for ${of.resourceType}; create it with POST /v1/custom-fields.`,
     { field: of.field, resourceType: 'CUSTOM_FIELD' },
   )
 

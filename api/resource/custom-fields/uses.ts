@@ -23,7 +23,7 @@ export async function requireFields(uow: Uow, names: readonly NamedField[], fiel
   return names.map(({ resourceType, reference }) => {
     const found = rows.find(row => row.resource_type === resourceType && row.reference === reference)
     if (found) return found
-    const message = `There is no custom field ${JSON.stringify(reference)} of a ${resourceType}; create it first.`
+    const message = `There is no custom field ${JSON.stringify(reference)} for ${resourceType}; create it first.`
     throw new AppError('INVALID_FIELD', message, { field })
   })
 }

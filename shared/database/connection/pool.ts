@@ -4,7 +4,7 @@ import type { Logger } from '../../process/logger.ts'
 import { createUnlessHung, type UnlessHung } from '../../process/unless-hung.ts'
 import { withTestTime } from '../../test-time.ts'
 import type { Clock } from '../../time.ts'
-import { isUnavailable } from '../driver-errors.ts'
+import { isUnavailable, UnknownCommitError } from '../driver-errors.ts'
 import { closableClients } from './closable-clients.ts'
 import { probePostgres } from './probe.ts'
 
@@ -93,7 +93,15 @@ export function poolOf(database: Database): pg.Pool {
   return pool
 }
 
-/** Works on a connection of its own. One that was lost is not given back to the pool, and always leaves it. */
+const committing = new WeakSet<pg.PoolClient>()
+
+/** Notes that the work on this connection sends its commit now. */
+export const noteCommit = (client: pg.PoolClient): void => void committing.add(client)
+
+/**
+ * Works on a connection of its own. One that was lost is not given back to the pool, and always leaves it. Throws UnknownCommitError
+ * when the connection is lost, or the server hangs, after the commit was sent.
+ */
 export async function onClient<T>(
   database: Database,
   work: (client: pg.PoolClient, onLost: (error: Error) => void) => Promise<T>,
@@ -111,9 +119,11 @@ export async function onClient<T>(
     // The connection to a server that hangs is given up below; nothing, not even the rollback, waits for it.
     return guard ? await guard.answerOf(transaction, onError) : await transaction
   } catch (error) {
-    if (isUnavailable(error)) lost ??= error instanceof Error ? error : new Error(String(error))
-    throw error
+    if (!isUnavailable(error)) throw error
+    lost ??= error instanceof Error ? error : new Error(String(error))
+    throw committing.has(client) ? new UnknownCommitError(error) : error
   } finally {
+    committing.delete(client)
     client.off('error', onError)
     client.release(lost)
   }

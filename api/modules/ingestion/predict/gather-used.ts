@@ -1,4 +1,5 @@
 // Whether references were used before, asked together: what comes while a question is out goes into the next one.
+import { AppError } from '../../../../shared/errors.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { EventStore } from '../../../usage/event-store.ts'
 
@@ -8,6 +9,8 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 type Queue = { waiting: Waiting[]; isOut: boolean }
+
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
 
 /** Asks whether the usage store has an event of this id, deleted ones too. */
 export function gatherUsed({ used }: Pick<EventStore, 'used'>): (tenant: Tenant, idHash: string) => Promise<boolean> {
@@ -21,7 +24,9 @@ export function gatherUsed({ used }: Pick<EventStore, 'used'>): (tenant: Tenant,
         const found = await used(tenant, [...new Set(all.map(({ idHash }) => idHash))])
         for (const { idHash, resolve } of all) resolve(found.has(idHash))
       } catch (error) {
-        for (const { reject } of all) reject(error)
+        // Who waits behind an answer that did not come would wait as long again.
+        const behind = isUnavailable(error) ? queue.waiting.splice(0) : []
+        for (const { reject } of [...all, ...behind]) reject(error)
       }
     }
     queues.delete(key)

@@ -31,12 +31,17 @@ const START = '2026-03-01T00:00:00Z'
 
 /** What the customers of a subscription have used, by their references. */
 const used = new Map<string, string | AppError>()
+/** How often usage that cannot be read was asked for. */
+let failures = 0
 const storedIds = new Set<string>()
 const usage: UsageReader = {
   ...NO_USAGE,
   read: async (_tenant, parts, need) => {
     const found = parts.flatMap(part => part.customerKeys.flatMap(key => used.get(key) ?? []))[0]
-    if (found instanceof AppError) throw found
+    if (found instanceof AppError) {
+      failures += 1
+      throw found
+    }
     // Of distinct values, the conditions ask for one.
     const isKnown = need.calculation.calculation_type === 'UNIQUE' && need.condition !== null
     return found === undefined || isKnown ? [] : [{ currency: null, number: decimal(found), count: 7 }]
@@ -358,5 +363,19 @@ describe('cost_prediction=true', () => {
     const made = { ...eventOf(of, '1', { meter_reference: tenant.seed.unique('new') }) }
     const dynamic = await tenant.call('POST', '/v1/events/ingest?cost_prediction=true&meter_validation=DYNAMIC', made)
     expect([dynamic.status, dynamic.body['cost_prediction'].response]).toEqual([201, 'NOT_MATCHED'])
+  })
+  // Each question to a server that hangs takes seconds, so fifty of them took longer than any call may.
+  test('of many events asks a usage store that does not answer once, and takes them all', async () => {
+    const of = await billed('1')
+    used.set(of.customerReference, new AppError('SERVICE_UNAVAILABLE', 'Usage cannot be read.'))
+    // Each event in a quarter of an hour of its own, so that none uses what was read for another.
+    const at = (hour: number) => `2026-03-11T${String(hour).padStart(2, '0')}:00:00Z`
+    const events = Array.from({ length: 12 }, (_, hour) => eventOf(of, '1', { timestamp: at(hour) }))
+    failures = 0
+    const answer = await tenant.call('POST', PREDICTED, events)
+    expect(answer.status).toBe(201)
+    const said = answer.body.map((each: Row) => [each['cost_prediction'].response, each['cost_prediction'].message])
+    expect(said).toEqual(events.map(() => ['FAILED', 'Usage cannot be read.']))
+    expect(failures).toBe(1)
   })
 })

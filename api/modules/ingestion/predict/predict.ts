@@ -21,13 +21,19 @@ export type Prediction =
   | { readonly response: 'NOT_MATCHED' | 'FAILED'; readonly message: string }
 
 export type Predictor = {
-  /** One prediction an event, in their order; each of several is predicted on top of those before it. Never throws for one event. */
+  /**
+   * One prediction an event, in their order; each of several is predicted on top of those before it. Never throws for one event. Once
+   * a service is unavailable, or PREDICTING_MS have passed, the rest is FAILED without asking: their events wait to be stored.
+   */
   predict(tenant: Tenant, events: readonly PredictedEvent[]): Promise<Prediction[]>
   /** Keeps that these were stored, until the usage store says so itself. */
   stored(events: readonly PredictedEvent[]): void
 }
 
 const FRESH_MS = 1_000
+/** Of the 25 s in which every call is answered, most are left to store the events. */
+const PREDICTING_MS = 8_000
+const TOO_LONG = 'Predictions take too long; send fewer events at once, or ask again later.'
 /** Billing periods begin at a local midnight, and zones differ by quarters of an hour. */
 const PIECE_MS = 900_000
 /** Within this time the usage store has what was accepted. */
@@ -93,13 +99,22 @@ export function createPredictor(deps: PredictDeps): Predictor {
     predict: async (tenant, events) => {
       const batch: Batch = { seen: new Set(), states: [] }
       const predictions: Prediction[] = []
-      for (const event of events)
+      const until = performance.now() + PREDICTING_MS
+      let unavailable: string | null = null
+      for (const event of events) {
+        unavailable ??= performance.now() > until ? TOO_LONG : null
+        if (unavailable !== null) {
+          predictions.push({ response: 'FAILED', message: unavailable })
+          continue
+        }
         predictions.push(
           await predictOne(tenant, event, batch).catch((error: unknown): Prediction => {
-            if (error instanceof AppError) return { response: 'FAILED', message: error.message }
-            throw error
+            if (!(error instanceof AppError)) throw error
+            if (error.code === 'SERVICE_UNAVAILABLE') unavailable = error.message
+            return { response: 'FAILED', message: error.message }
           }),
         )
+      }
       return predictions
     },
     stored: events => {

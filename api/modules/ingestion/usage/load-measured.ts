@@ -146,7 +146,7 @@ function parse(text: string): ConditionsInput {
 /** As strictly as a body. */
 function read(text: string): unknown {
   try {
-    return readJson(text, 'value')
+    return readJson(text, 'value of conditions')
   } catch (error) {
     throw error instanceof AppError ? new AppError('INVALID_FIELD', error.message, { field: FIELD }) : error
   }

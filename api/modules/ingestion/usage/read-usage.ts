@@ -94,7 +94,10 @@ function timeOf({ from, to, bucket, timezone = 'UTC' }: UsageRequest): Time {
   const [start, end] = [wholeSecond(from), wholeSecond(to)]
   const zone = zoneOf(timezone)
   if (start === null || end === null || zone === null) throw new Error('the shape of the request was checked')
-  if (end <= start) throw new AppError('INVALID_FIELD', 'to must be after from.', { field: 'to' })
+  if (end <= start) {
+    const message = 'to must be at least a second after from: usage is read by whole seconds.'
+    throw new AppError('INVALID_FIELD', message, { field: 'to' })
+  }
   const within = interval(start, end)
   return { within, buckets: bucket === undefined ? [within] : cut(within, bucket, zone) }
 }

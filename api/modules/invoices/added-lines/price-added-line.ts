@@ -4,7 +4,7 @@ import { decimal, ONE, plain, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { amount, amountView } from '../../../../shared/money.ts'
 import { describeCharge } from '../../../../shared/rating/describe.ts'
-import { type PriceConfigFault, parsePriceConfig } from '../../../../shared/rating/parse/parse-price-config.ts'
+import { parsePriceConfig } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { amountVolume, numberVolume, type Volume } from '../../../../shared/rating/price.ts'
 import { isLumpSum, type PriceConfig, rate } from '../../../../shared/rating/rate.ts'
 import { at, interval } from '../../../../shared/time.ts'
@@ -46,12 +46,12 @@ export function priceOfLine(line: AddedLineBody, currency: string): Priced {
   if (volume?.number && volume.amount) throw refused('volume', 'Give a number or an amount, not both.')
   const metric = volume?.amount ? 'AMOUNT' : 'NUMBER'
   const reading = parsePriceConfig({ pricing_type, bands: [pricing_band] }, { metric, currency })
-  if (reading.kind === 'fault') throw refused(fieldOf(reading.fault), reading.fault.message)
+  if (reading.kind === 'fault') throw refused(inLine(reading.fault.field), inLine(reading.fault.message))
   return { config: reading.config, volume: isFixed ? numberVolume(ONE) : volumeOf(line, currency) }
 }
 
-/** `bands.0.amount` of the price is `pricing_band.amount` of the line. */
-const fieldOf = ({ field }: PriceConfigFault): string => field.replace(/^bands(\.0)?/, 'pricing_band')
+/** `bands.0.amount` of the price is `pricing_band.amount` of the line, as a field and in the words about it. */
+const inLine = (text: string): string => text.replaceAll(/\bbands(\.0)?\b/g, 'pricing_band')
 
 function volumeOf({ volume }: AddedLineBody, currency: string): Volume {
   if (volume?.amount) {

@@ -49,6 +49,12 @@ describe('credit and copy', () => {
     expect(more['invoice_amount_excluding_tax']).toEqual(eur('105.00'))
     await finalize(tenant, credit['id'])
     expect((await finalize(tenant, copy['id']))['invoice_number']).toMatch(/^INV-/)
+    // Who reads the invoices of the subscription sees what took the place of the one that was credited, and of that again.
+    const again = await succeed(tenant, 'POST', `/v1/invoices/${copy['id']}/credit_and_copy`, {})
+    const made2 = [again['credit_invoice_id'], again['new_invoice_id']]
+    const listed = (await list()).map(each => each['id'])
+    expect(listed).toEqual(expect.arrayContaining([draft?.['id'], credit['id'], copy['id'], ...made2]))
+    expect(new Set(listed).size).toBe(listed.length)
     const before = (await list()).length
     await run()
     expect(await list()).toHaveLength(before)

@@ -21,6 +21,12 @@ export type SelectionOf = {
 
 type Node = { readonly amount?: { readonly quantity: string; readonly currency: string } | null }
 
+/** What may be credited of what is left, which is below zero where the lines deduct. */
+const boundsOf = (left: Decimal, currency: string): string => {
+  const [side, most] = left.lt(ZERO) ? ['below', 'least'] : ['above', 'most']
+  return `Give an amount ${side} zero and at ${most} ${left.toFixed()} ${currency}`
+}
+
 const refused = (field: string, message: string): AppError => new AppError('INVALID_FIELD', message, { field })
 
 /**
@@ -124,7 +130,7 @@ function take(of: SelectionOf, ids: readonly string[], { amount: given }: Node, 
   if (!toMoney(amount(wanted, of.currency)).quantity.eq(wanted))
     throw refused(`${field}.quantity`, `${of.currency} does not have that many decimal places.`)
   if (!isWithin(wanted, left))
-    throw refused(`${field}.quantity`, `Between nothing and ${left.toFixed()} ${of.currency} can be credited here.`)
+    throw refused(`${field}.quantity`, `${boundsOf(left, of.currency)}, which is what is left to credit here.`)
   if (wanted.eq(left)) return lines
   const parts = spreadCredit(
     wanted,

@@ -215,6 +215,11 @@ describe('a credit note', () => {
         field,
         [400, 'INVALID_FIELD', field],
       ])
+    const messageOf = async (body: unknown) => (await tenant.call('POST', `${url}/credit`, body)).body['message']
+    expect(await messageOf(at(0, '0'))).toBe(
+      'Give an amount above zero and at most 100 EUR, which is what is left to credit here.',
+    )
+    expect(await messageOf(at(2, '1'))).toMatch(/^Give an amount below zero and at least -\d+ EUR, which/)
     const usd = at(0, '1')
     usd.periods[0]?.groups[0]?.lines.splice(0, 1, { line_order: 0, amount: { quantity: '1', currency: 'USD' } })
     expect(await refusal(tenant, 'POST', `${url}/credit`, usd)).toEqual([

@@ -18,11 +18,21 @@ import { invoicesByNumber } from './by-number.ts'
 
 const IdOrReference = Type.String({ maxLength: 255 })
 
-/** The invoices of a subscription, and those that its invoices were issued in with others. */
-const isOfSubscription = (uow: ReadUow, named: readonly string[]): SQL =>
-  sql`${invoices.id} in (select unnest(array[o.id, o.combined_into_id]) from ${invoices} o
-    where o.platform_id = ${uow.tenant.platformId} and o.environment = ${uow.tenant.environment}
-      and o.pricing_plan_subscription_id = any(${idsNamed(uow, named, 'PRICING_PLAN_SUBSCRIPTION')}))`
+/**
+ * The invoices of a subscription, those that its invoices were issued in with others, and what credits or copies any of them: a copy
+ * is billed by no subscription, and takes the place of an invoice of one.
+ */
+const isOfSubscription = (uow: ReadUow, named: readonly string[]): SQL => {
+  const { platformId, environment } = uow.tenant
+  return sql`${invoices.id} in (with recursive own as (
+      select o.id, o.combined_into_id from ${invoices} o
+      where o.platform_id = ${platformId} and o.environment = ${environment}
+        and o.pricing_plan_subscription_id = any(${idsNamed(uow, named, 'PRICING_PLAN_SUBSCRIPTION')})
+      union select c.id, c.combined_into_id from own
+      join ${invoices} c on c.original_invoice_id = any(array[own.id, own.combined_into_id])
+      where c.platform_id = ${platformId} and c.environment = ${environment})
+    select unnest(array[own.id, own.combined_into_id]) from own)`
+}
 
 export const INVOICE_LIST: ListSpec = {
   table: invoices,
