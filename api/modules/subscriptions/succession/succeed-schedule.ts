@@ -20,10 +20,11 @@ export type Span = {
   /** Whether billing periods count from its start on. */
   readonly realign_invoice_date_to_pricing_plan_schedule_start_at?: boolean | null
 }
-/** Whether the new schedule has the coupons of the other (contract: coupon_discount_behaviour). NONE is the default. */
+/** Whether a new schedule has the coupons of the other (contract: coupon_discount_behaviour). */
 export type CouponBehaviour = { readonly coupon_discount_behaviour?: 'NONE' | 'CARRY_OVER' }
 
-const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
+/** The coupons of a schedule that is made from another, where they are not those of the other. NONE is the default. */
+export const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
   behaviour === 'CARRY_OVER' ? {} : { coupon_ids: [], promotion_codes: [] }
 
 const realignedBy = ({ realign_invoice_date_to_pricing_plan_schedule_start_at: realign }: Span) => ({
