@@ -69,6 +69,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     ...(billing_period === null ? {} : { billing_period }),
     // Another billing period of the plan continues it: what is sold once is not charged again, and `persist` counts on.
     carries_usage: version.pricing_plan_id === current.pricing_plan_id,
+    ended_by_next: current.ended_by_next && end_at === current.end_at,
     override_pricings: await overridesInVersion(uow, current, { version, start: start_at, terms }),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)

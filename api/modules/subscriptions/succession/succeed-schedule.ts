@@ -96,6 +96,7 @@ export async function migrateSchedule(
     ...(body.status ? { status: body.status } : {}),
     type: 'DEFAULT',
     carries_usage: version.pricing_plan_id === schedule.pricing_plan_id,
+    ended_by_next: schedule.ended_by_next && placed.end_at === schedule.end_at,
     pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
     ...(await termsInVersion(uow, schedule, { version, start: start_at })),
     ...carriedCoupons(body),
