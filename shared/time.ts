@@ -48,10 +48,13 @@ const TIMESTAMP =
 
 const YEAR_MIN = 1970
 const YEAR_MAX = 2199
+/** The first and the last instant that can be written and read again. */
+export const FIRST_INSTANT = instantOf(Date.UTC(YEAR_MIN, 0))
+export const LAST_INSTANT = instantOf(Date.UTC(YEAR_MAX + 1, 0) - 1)
 
 /**
  * An instant (milliseconds, finer digits truncated) from ISO 8601 with an offset, or null when the text is anything
- * else: no offset, a day that does not exist, a leap second, an offset beyond ±14:00, a year outside 1970..2199.
+ * else: no offset, a day that does not exist, a leap second, an offset beyond ±14:00, a year outside 1970..2199 there or in UTC.
  */
 export function parseInstant(text: string): Instant | null {
   const match = text.length <= 40 ? TIMESTAMP.exec(text) : null
@@ -72,8 +75,9 @@ export function parseInstant(text: string): Instant | null {
   const offset = offsetHours * 60 + offsetMinutes
   if (offsetMinutes > 59 || offset > 14 * 60) return null
   const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  const utc = Date.UTC(year, month - 1, day, hour, minute, second, fraction)
-  return instantOf(match[8] === '-' ? utc + offset * 60_000 : utc - offset * 60_000)
+  const local = Date.UTC(year, month - 1, day, hour, minute, second, fraction)
+  const utc = match[8] === '-' ? local + offset * 60_000 : local - offset * 60_000
+  return utc < FIRST_INSTANT || utc > LAST_INSTANT ? null : instantOf(utc)
 }
 
 /** A billing run reads and writes the few edges of its periods hundreds of thousands of times. */

@@ -1,12 +1,12 @@
 // The fast path of a body: from its bytes to lines and answer in one go, when it is of the common form and all right.
 // Anything else is left, whole, to parse.ts and encode.ts, which alone refuse.
 import type { ApiKeyIdentity } from '../../../shared/access/live-keys.ts'
+import { AHEAD_MS_MAX } from '../../../shared/contracts/event-time.ts'
 import { wireTime } from '../../../shared/contracts/usage-event.ts'
 import type { Instant } from '../../../shared/time.ts'
 import { wholeSeconds } from '../encode.ts'
 import type { Lines } from '../lines.ts'
 import type { Meter, MeterSet } from '../parse/meter.ts'
-import { AHEAD_MS_MAX } from '../parse/parse.ts'
 import { AsciiText, Input, isTextAt, Output, PADDING_BYTES, putByte, putText } from './bytes.ts'
 import { createLayoutCache, type EventLayout } from './layout-cache.ts'
 import { type MeterBytes, meterBytes, NO_METER, shapeFor } from './meter-bytes.ts'

@@ -59,6 +59,8 @@ describe('a timestamp that is wrong is refused at its field', () => {
     '2026-01-31T10:00:00',
     '2026-01-31',
     '0000-01-01T00:00:00Z',
+    '1969-12-31T23:59:59Z',
+    '1970-01-01T00:00:00+14:00',
     '9999-01-01T00:00:00Z',
     '2026-02-30T00:00:00Z',
     '2026-06-30T23:59:60Z',
@@ -76,7 +78,11 @@ describe('a timestamp that is wrong is refused at its field', () => {
       expect(refusal(parseEvent({ timestamp }))).toEqual({ status: 400, code: 'INVALID_FIELD', field: 'timestamp' }),
     )
   }
-  test('half an hour ahead is taken, and any age', () => {
+  test('the refusal says that it is before 1970, and what is taken', () => {
+    const parsed = parseEvent({ timestamp: '1969-12-31T23:59:59Z' })
+    expect(parsed.kind === 'reject' && parsed.error.message).toContain('before 1970')
+  })
+  test('half an hour ahead is taken, and any age since 1970', () => {
     expect(single({ timestamp: '2026-01-31T12:30:00Z' })).toBeDefined()
     expect(single({ timestamp: '1970-01-01T00:00:00Z' })).toBeDefined()
   })

@@ -1,7 +1,8 @@
 // A parsed JSON body to events, or the one refusal of the whole body. Pure: the same body, meters and time give the same
 // answer. Nothing of the body is passed on as it came; every text is checked and copied into fresh objects.
+import { AHEAD_MS_MAX, whyNoEventTime } from '../../../shared/contracts/event-time.ts'
 import { AppError } from '../../../shared/errors.ts'
-import { type Instant, instantOf } from '../../../shared/time.ts'
+import type { Instant } from '../../../shared/time.ts'
 import type { JsonScan } from '../../http/scan-json.ts'
 import type { Meter, MeterSet } from './meter.ts'
 import { type MeasuredValue, readMeterProperties, readMeterValues } from './parse-entries.ts'
@@ -34,9 +35,6 @@ export type ParseContext = {
   readonly batchMax: number
   readonly readTimestamp: (text: string) => Instant | null
 }
-
-/** How far ahead of our clock a timestamp may be (semantics, "Decided above"). */
-export const AHEAD_MS_MAX = 30 * 60_000
 
 const BATCH_FIELDS = new Set(['meter_datas'])
 const EVENT_FIELDS = new Set([
@@ -163,15 +161,6 @@ function readMeter(body: JsonObject, reading: Reading): Meter {
 function readTimestamp(value: unknown, reading: Reading): Instant {
   if (value === undefined || value === null) return reading.now
   const instant = typeof value === 'string' ? reading.readTimestamp(value) : null
-  if (instant === null) {
-    return reading.refuse(
-      'INVALID_FIELD',
-      'timestamp',
-      'Expected an ISO 8601 time with an offset, such as 2026-01-31T10:00:00Z.',
-    )
-  }
-  if (instant > reading.now + AHEAD_MS_MAX) {
-    return reading.refuse('INVALID_FIELD', 'timestamp', 'The timestamp is more than 30 minutes ahead of our clock.')
-  }
-  return instantOf(instant)
+  if (instant !== null && instant <= reading.now + AHEAD_MS_MAX) return instant
+  return reading.refuse('INVALID_FIELD', 'timestamp', whyNoEventTime(value))
 }

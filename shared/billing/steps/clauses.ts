@@ -51,7 +51,7 @@ export type Discount = Clause & {
   readonly value: Change
   readonly condition: DiscountCondition | null
   readonly coupon: CouponOf | null
-  /** Other schedules that have the same coupon by the same redemption: it applies to their lines too. */
+  /** Other schedules that have the same discount, or the same coupon by the same redemption: it applies to their lines too. */
   readonly alsoOf?: readonly string[]
   /** Of a coupon, by an earlier rule: it counts for each period on the invoice on its own. */
   readonly eachPeriod?: true

@@ -100,6 +100,10 @@ describe('an item that is charged by seats', () => {
     ])
   })
 
+  test('may be stated with decimals, as half a seat is', () => {
+    expect(lines([seats('1.5')], 2)[1]).toEqual(['2026-04-01..2026-05-01 15.00'])
+  })
+
   test('in tiers goes by the number of seats; a price a year is scaled', () => {
     const tiers = [{ amount: eur('10'), tier_top_bound: { number: '2' } }, { amount: eur('8') }]
     const tiered = sold('PER_SEAT', tiers, { pricing_type: 'TIERED', default_seats_value: { number: '5' } })

@@ -50,7 +50,9 @@ export async function refuseBilledTime(
     join pricing_plans mine_plan on ${here('mine_plan')} and mine_plan.id = mine.pricing_plan_id
     join pricing_plan_subscriptions theirs on ${here('theirs')} and theirs.customer_id = ${customerId}
       and theirs.id <> ${subscription.id}
-    join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and ${IS_ISSUED} and not v.advance_only
+    join invoices v on ${here('v')} and v.pricing_plan_subscription_id = theirs.id and ${IS_ISSUED}
+      -- One that only charges ahead, or only refunds, collects no usage.
+      and v.cutoff_at > v.period_start
       and tstzrange(v.period_start, v.period_end) && tstzrange(mine.start_at, mine.end_at)
     join pricing_plan_schedules h on ${here('h')} and h.pricing_plan_subscription_id = theirs.id and h.status = 'ACTIVE'
       and tstzrange(h.start_at, h.end_at) && tstzrange(mine.start_at, mine.end_at)

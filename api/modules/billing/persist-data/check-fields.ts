@@ -1,4 +1,5 @@
 // Which fields of a persist-data body are set, and which of them Millrace does not support. Pure.
+import { AHEAD_MS_MAX } from '../../../../shared/contracts/event-time.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Instant, parseInstant } from '../../../../shared/time.ts'
 import type { Moment } from './named-price.ts'
@@ -30,9 +31,6 @@ export function refuseUnsupported(body: PersistDataBody): void {
   if (typeof body.period?.ratio === 'string')
     throw invalid('period.ratio', 'It belongs to data of charges; a state has no ratio. Leave it out.')
 }
-
-/** The same rule as for events (contract: Usage events). */
-const AHEAD_MS_MAX = 30 * 60_000
 
 /**
  * The moment of the state: period.start_at, the timestamp, or now. Throws INVALID_FIELD when both are given and differ,

@@ -4,6 +4,7 @@ import { localDateOf } from '../../../../shared/billing/local-days.ts'
 import { readTenant } from '../../../../shared/database/database.ts'
 import { plain } from '../../../../shared/decimal.ts'
 import { idOf } from '../../../../shared/ids.ts'
+import type { PausingWork } from '../../../../shared/pausing-work.ts'
 import { inTurns } from '../../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { instantOf } from '../../../../shared/time.ts'
@@ -22,7 +23,7 @@ import { openUntilOf } from '../run/open-until.ts'
 import { keyOfRow, keyOfWindow } from '../run/state/subscription-invoices.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
-import { findWindow } from './preview-windows.ts'
+import { findingWindow, type PassingBound, siblingsBound } from './preview-windows.ts'
 import {
   type ChosenPreview,
   fundsOf,
@@ -51,7 +52,10 @@ export async function combinedPreview(
     const ids = await siblingsOf(uow, idOf('ppsu', inputs.subscription.id))
     return ids.length < 2 ? new Map<string, PreviewState>() : await loadPreviewStates(uow, ids)
   })
-  const chosen = [...states.values()].flatMap(each => sameTime(each, choice.window.cutoffAt, place))
+  const chosen: ChosenPreview[] = []
+  const bound = siblingsBound()
+  for (const each of states.values())
+    chosen.push(...(await inTurns(findingSameTime(each, { cutoffAt: choice.window.cutoffAt, place, bound }))))
   if (chosen.length < 2) return null
   // In the order in which a run prices them: what wallets pay of one is not there for the next.
   const priced: Part[] = []
@@ -94,13 +98,13 @@ export async function combinedPreview(
   )
 }
 
+type SameTime = { readonly cutoffAt: number; readonly place: string; readonly bound: PassingBound }
+
 /** Its invoice that ends at the same moment, unless that is issued already or on hold. */
-function sameTime(state: PreviewState, cutoffAt: number, place: string): ChosenPreview[] {
+function* findingSameTime(state: PreviewState, { cutoffAt, place, bound }: SameTime): PausingWork<ChosenPreview[]> {
   const { inputs, rows } = state
-  const terms = resolveTerms(inputs)
-  const found = findWindow({ inputs, terms, rows, from: instantOf(cutoffAt - 1) }, ({ window }) => {
-    return combinedAt(inputs, window) === place
-  })
+  const searched = { inputs, terms: resolveTerms(inputs), rows, from: instantOf(cutoffAt - 1) }
+  const found = yield* findingWindow(searched, ({ window }) => combinedAt(inputs, window) === place, bound)
   if (!found) return []
   const row = rows.find(each => keyOfRow(each) === keyOfWindow(found.window))
   const isHeld = row ? !isOpenEnded(row) || row.on_hold : inputs.subscription.init_invoice_on_hold

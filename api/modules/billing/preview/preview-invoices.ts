@@ -30,7 +30,7 @@ import { resolveTerms } from '../terms/price-terms.ts'
 import { activeSpan, wholePeriodAt } from '../terms/windows.ts'
 import type { SubscriptionPreview } from './preview-body.ts'
 import { combinedPreview } from './preview-combined.ts'
-import { type PreviewWindow, previewWindows } from './preview-windows.ts'
+import { choosingWindows, type PreviewWindow } from './preview-windows.ts'
 import {
   fundsOf,
   invoiceIdOf,
@@ -144,8 +144,8 @@ async function pricePreviews(
   state: PreviewState,
   { from, perSchedule }: { readonly from: Instant; readonly perSchedule: number },
 ): Promise<PricedPreview[]> {
-  const { inputs, rows, funds } = state
-  const chosen = previewWindows({ inputs, terms: resolveTerms(inputs), rows, from, perSchedule })
+  const { inputs, rows, funds, ahead } = state
+  const chosen = await inTurns(choosingWindows({ inputs, terms: resolveTerms(inputs), rows, ahead, from, perSchedule }))
   // Charges of a year by the day were made, and what is read for them is many questions.
   await othersTurn()
   const read = await readPreviews(

@@ -1,13 +1,16 @@
 // Which invoices a preview shows.
 
 import { expect, test } from 'vitest'
+import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { at, formatInstant } from '../../../../shared/time.ts'
+import { inOneGo } from '../../../../shared/pausing-work.ts'
+import { at, formatInstant, interval } from '../../../../shared/time.ts'
 import { UNTOUCHED } from '../../invoices/table.ts'
+import type { AdvanceCharge } from '../refunds/refunds.ts'
 import { SUBSCRIPTION_BILLING, type SubscriptionInvoice } from '../run/state/subscription-invoices.ts'
 import { resolveTerms } from '../terms/price-terms.ts'
 import { type ExampleItem, eur, exampleInputs, metered, recurring } from '../testing/example-inputs.ts'
-import { previewWindows } from './preview-windows.ts'
+import { choosingWindows, findingWindow, siblingsBound } from './preview-windows.ts'
 
 const START = '2026-03-01T00:00:00Z'
 const USAGE = metered([{ amount: eur('1') }])
@@ -58,7 +61,8 @@ const preview = (
   perSchedule = 2,
 ) => {
   const inputs = exampleInputs({ start: START, items })
-  const chosen = previewWindows({ inputs, terms: resolveTerms(inputs), rows, from: at(from), perSchedule })
+  const asked = { inputs, terms: resolveTerms(inputs), rows, ahead: [], from: at(from), perSchedule }
+  const chosen = inOneGo(choosingWindows(asked))
   return chosen.map(({ window, billsLateUsage }) => [formatInstant(window.cutoffAt).slice(0, 10), billsLateUsage])
 }
 
@@ -108,17 +112,69 @@ test.each([
       items,
       subscription: { billing_period: { type: 'DAY', value: 1 } },
     })
+    const asked = { inputs, terms: resolveTerms(inputs), rows: [], ahead: [], perSchedule: 1 }
     const endsOf = (from: string) =>
-      previewWindows({ inputs, terms: resolveTerms(inputs), rows: [], from: at(from), perSchedule: 1 }).map(
-        ({ window }) => formatInstant(window.cutoffAt),
-      )
+      inOneGo(choosingWindows({ ...asked, from: at(from) })).map(({ window }) => formatInstant(window.cutoffAt))
     expect(endsOf('2032-03-01T00:00:00Z')).toEqual(['2032-03-02T00:00:00Z'])
-    let refused: unknown
-    try {
-      endsOf('2199-06-01T00:00:00Z')
-    } catch (error) {
-      refused = error instanceof AppError ? [error.code, error.details.field] : error
+    const refusedAt = (work: () => unknown): unknown => {
+      try {
+        return work()
+      } catch (error) {
+        return error instanceof AppError ? [error.code, error.details.field] : error
+      }
     }
-    expect(refused).toEqual(['INVALID_FIELD', 'start_at'])
+    expect(refusedAt(() => endsOf('2199-06-01T00:00:00Z'))).toEqual(['INVALID_FIELD', 'start_at'])
+    // Of several that are invoiced together, all count.
+    const bound = siblingsBound()
+    const find = (from: string) => inOneGo(findingWindow({ ...asked, from: at(from) }, () => true, bound))
+    for (const year of ['2032', '2031', '2030', '2029', '2028', '2028'])
+      expect(find(`${year}-03-01T00:00:00Z`)?.window.cutoffAt).toBe(at(`${year}-03-02T00:00:00Z`))
+    expect(refusedAt(() => find('2032-03-01T00:00:00Z'))).toEqual(['INVALID_FIELD', 'start_at'])
   },
 )
+
+test('it pauses at each period, also at those that are passed over', () => {
+  const inputs = exampleInputs({ start: START, items: [USAGE] })
+  const asked = { inputs, terms: resolveTerms(inputs), ahead: [], from: at('2028-03-10T00:00:00Z'), perSchedule: 1 }
+  const pausesOf = (rows: readonly SubscriptionInvoice[]): number => {
+    const work = choosingWindows({ ...asked, rows })
+    for (let pauses = 0; ; pauses += 1) if (work.next().done) return pauses
+  }
+  expect(pausesOf([])).toBeGreaterThan(24)
+  expect(pausesOf([row(3, 'FINAL'), row(4, 'FINAL')])).toBeGreaterThan(24)
+})
+
+test('the invoice that only refunds is shown, also of a subscription that ended', () => {
+  const end = '2026-04-01T00:00:00Z'
+  const period_end = '2026-05-01T00:00:00Z'
+  const ended = [{ type: 'CANCEL' as const, start_at: end, refund_advance_charges: true }]
+  const inputs = {
+    ...exampleInputs({ start: START, items: [FEE], subscription: { inactive_periods: ended } }),
+    charged_after_end: { start_at: end, end_at: period_end },
+  }
+  const [schedule] = inputs.schedules
+  const charged = {
+    invoiceId: 'invo_3',
+    key: 'fee',
+    scheduleId: schedule?.id ?? '',
+    pricingItemId: null,
+    configId: null,
+    productItemId: null,
+    isMinimum: false,
+    service: interval(at(end), at(period_end)),
+    paused: [],
+    taxCategory: 'STANDARD' as const,
+    excludingTax: decimal('100'),
+    includingTax: decimal('121'),
+    deducted: ZERO,
+    closedAt: [at(end)],
+  }
+  const asked = { inputs, terms: resolveTerms(inputs), rows: [row(3, 'FINAL')], from: at(end), perSchedule: 1 }
+  const shown = (ahead: readonly AdvanceCharge[]) =>
+    inOneGo(choosingWindows({ ...asked, ahead })).map(({ window, schedules }) => [
+      formatInstant(window.cutoffAt),
+      [...schedules],
+    ])
+  expect(shown([charged])).toEqual([[end, [schedule?.id]]])
+  expect(shown([])).toEqual([])
+})

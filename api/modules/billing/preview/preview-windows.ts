@@ -1,11 +1,13 @@
 // Which invoices a preview shows: those that the subscription will have from a moment on. Each knows what those before
 // it bill in advance, and late usage goes on one of them. Pure.
 import { AppError } from '../../../../shared/errors.ts'
+import type { PausingWork } from '../../../../shared/pausing-work.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { isOpenEnded } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
 import { billsLateUsage } from '../late/closed-usage.ts'
+import { type AdvanceCharge, refundsIn, refundTimes } from '../refunds/refunds.ts'
 import {
   billedElsewhere,
   keyOfRow,
@@ -23,6 +25,8 @@ const PREVIEWS_MAX = 60
 const WINDOWS_MAX = 400
 /** Periods without an invoice that a preview passes over before its own: months up to the last year, or six years of days. */
 const AHEAD_MAX = 2_500
+/** The same for all subscriptions together that are invoiced with the one of a preview. */
+const SIBLINGS_AHEAD_MAX = 10_000
 
 /** A period with what its invoice bills. */
 export type CandidateWindow = {
@@ -41,30 +45,36 @@ export type PreviewRequest = {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   readonly rows: readonly SubscriptionInvoice[]
+  /** What FINAL invoices charged ahead that may come back. */
+  readonly ahead: readonly AdvanceCharge[]
   readonly from: Instant
   readonly perSchedule: number
 }
 
+/** How many periods without an invoice may still be passed over, and what is thrown for one more. */
+export type PassingBound = { left: number; readonly refusal: () => AppError }
+
 /**
- * The next invoices of each schedule: for the period that contains `from`, and for later periods. Throws INVALID_FIELD for a time that is
- * too many periods after the last invoice.
+ * The next invoices of each schedule: for the period that contains `from`, and for later periods. Pauses at each period. Throws
+ * INVALID_FIELD for a time that is too many periods after the last invoice.
  */
-export function previewWindows({ inputs, terms, rows, from, perSchedule }: PreviewRequest): PreviewWindow[] {
+export function* choosingWindows(request: PreviewRequest): PausingWork<PreviewWindow[]> {
+  const { inputs, ahead, perSchedule } = request
   const left = new Map(inputs.schedules.map(schedule => [schedule.id, perSchedule]))
   const chosen: PreviewWindow[] = []
-  const invoiced = new Set(rows.map(keyOfRow))
-  let [ahead, scanned] = [0, 0]
-  for (const candidate of candidates(inputs, terms, rows)) {
+  const times = refundTimes(inputs)
+  let scanned = 0
+  for (const candidate of candidates(request, { left: AHEAD_MAX, refusal: tooFarAhead })) {
+    yield
+    if (candidate === null) continue
     const { window, charges } = candidate
     dropEnded(inputs, window, left)
-    if (isBefore(window, from)) {
-      if (!invoiced.has(keyOfWindow(window))) ahead += 1
-      if (ahead > AHEAD_MAX) throw tooFarAhead()
-      continue
-    }
     scanned += 1
     if (chosen.length >= PREVIEWS_MAX || scanned > WINDOWS_MAX || left.size === 0) break
-    const wanted = new Set(charges.map(charge => charge.schedule.id).filter(id => left.has(id)))
+    // The invoice of a subscription that ended may only refund.
+    const refunded = refundsIn(window, times, ahead).map(({ charged }) => charged.scheduleId)
+    const billed = charges.map(charge => charge.schedule.id)
+    const wanted = new Set([...billed, ...refunded].filter(id => left.has(id)))
     for (const id of wanted) countDown(left, id)
     if (wanted.size > 0) chosen.push({ ...candidate, schedules: wanted })
   }
@@ -78,18 +88,36 @@ const tooFarAhead = (): AppError =>
     { field: 'start_at' },
   )
 
+/** For the subscriptions that are invoiced together, before one of them is searched. */
+export const siblingsBound = (): PassingBound => ({
+  left: SIBLINGS_AHEAD_MAX,
+  refusal: () =>
+    new AppError(
+      'INVALID_FIELD',
+      `The subscriptions that are invoiced together have more than ${SIBLINGS_AHEAD_MAX} periods from their last invoices to start_at. Choose an earlier time.`,
+      { field: 'start_at' },
+    ),
+})
+
 /** Periods are half-open: a moment on their boundary belongs to the period that starts there (semantics 5.6). */
 const isBefore = ({ arrears, cutoffAt }: InvoiceWindow, from: Instant): boolean =>
   arrears === null ? cutoffAt < from : arrears.end <= from
 
-/** The first invoice from `from` on that is wanted; null when none is within the periods that a preview searches. */
-export function findWindow(
-  { inputs, terms, rows, from }: Omit<PreviewRequest, 'perSchedule'>,
+type Searched = Pick<PreviewRequest, 'inputs' | 'terms' | 'rows' | 'from'>
+
+/**
+ * The first invoice from `from` on that is wanted; null when none is within the periods that a preview searches. Pauses at each period.
+ * Throws the refusal of `bound` when too many periods without an invoice come before. A `from` that is not after now needs no bound.
+ */
+export function* findingWindow(
+  searched: Searched,
   isWanted: (candidate: CandidateWindow) => boolean,
-): CandidateWindow | null {
+  bound: PassingBound | null = null,
+): PausingWork<CandidateWindow | null> {
   let scanned = 0
-  for (const candidate of candidates(inputs, terms, rows)) {
-    if (isBefore(candidate.window, from)) continue
+  for (const candidate of candidates(searched, bound)) {
+    yield
+    if (candidate === null) continue
     scanned += 1
     if (scanned > WINDOWS_MAX) return null
     if (isWanted(candidate)) return candidate
@@ -97,18 +125,28 @@ export function findWindow(
   return null
 }
 
-/** Every invoice in order with what it bills. */
+/** Every invoice in order with what it bills; null for each that is before `from`. */
 function* candidates(
-  inputs: BillingInputs,
-  terms: readonly PriceTerm[],
-  rows: readonly SubscriptionInvoice[],
-): Generator<CandidateWindow, void, undefined> {
+  { inputs, terms, rows, from }: Searched,
+  bound: PassingBound | null,
+): Generator<CandidateWindow | null, void, undefined> {
   const ahead = new Set<string>()
   let mayTakeLate = billsLateUsage(inputs.platform.late_event_policy)
+  const invoiced = new Set(rows.map(keyOfRow))
   const closed = new Set(rows.filter(row => !isOpenEnded(row)).map(keyOfRow))
   for (const window of invoiceWindows(inputs)) {
     if (!mayHaveInvoice(rows, window)) continue
     const key = keyOfWindow(window)
+    const isPassed = isBefore(window, from)
+    if (bound && isPassed && !invoiced.has(key)) {
+      bound.left -= 1
+      if (bound.left < 0) throw bound.refusal()
+    }
+    // Of a closed invoice that is passed over, nothing is needed.
+    if (isPassed && closed.has(key)) {
+      yield null
+      continue
+    }
     const billed = new Set([...ahead, ...billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })])
     const charges = chargesOf(terms, window, billed)
     const isClosed = closed.has(key)
@@ -116,7 +154,7 @@ function* candidates(
     for (const charge of isClosed ? [] : charges.filter(({ inAdvance }) => inAdvance)) ahead.add(charge.key)
     // The first window has an invoice only when something is billed in advance.
     const isOpen = !isClosed && (window.arrears !== null || charges.length > 0)
-    yield { window, billed, charges, billsLateUsage: mayTakeLate && isOpen }
+    yield isPassed ? null : { window, billed, charges, billsLateUsage: mayTakeLate && isOpen }
     if (isOpen) mayTakeLate = false
   }
 }

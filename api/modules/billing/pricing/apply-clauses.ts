@@ -13,6 +13,7 @@ import { fullPeriodOf, paidInAdvance } from '../charges/charges.ts'
 import { couponedIn } from '../charges/couponed-charges.ts'
 import { allPartsIn } from '../charges/paid-parts.ts'
 import type { LateCharge } from '../late/late-usage.ts'
+import { onceForInvoice } from '../rating/carried-totals.ts'
 import { afterPrices, clauseLines, earlierLines, withDeductions } from '../rating/clause-lines.ts'
 import { clausesOf } from '../rating/clauses-of.ts'
 import { applicableCoupons, chargesInAdvance, couponDiscounts, onceEach } from '../rating/coupon-clauses.ts'
@@ -58,7 +59,8 @@ export function withClauses(
     collectsNothing(window) && all !== NO_CLAUSES
       ? { ...all, commitments: all.commitments.filter(({ of }) => of !== null) }
       : all
-  const isInAdvance = chargesInAdvance(rated.map(({ charge }) => charge))
+  const charges = rated.map(({ charge }) => charge)
+  const isInAdvance = chargesInAdvance(charges)
   const coupons = applicableCoupons(inputs, { terms, window, billed, isInAdvance })
   if (ofSchedules === NO_CLAUSES && wallets.length === 0 && coupons.length === 0)
     return { draft, steps: [], nets: new Map() }
@@ -67,9 +69,12 @@ export function withClauses(
   const rounding = roundingOf(inputs)
   const givenBack =
     before.length === 0 ? [] : refundedCharges(refunds, terms, { zone, includingTax: amountType === 'INCLUDING_TAX' })
-  const counting = onceEach(coupons, { charges: rated.map(({ charge }) => charge), rules: rules ?? null })
+  const counting = onceEach(coupons, { charges, rules: rules ?? null })
+  const ofEach = rules?.totalsEachSchedule
+    ? ofSchedules.discounts
+    : onceForInvoice(ofSchedules.discounts, inputs.schedules, new Set(charges.map(({ schedule }) => schedule.id)))
   const discounts = [
-    ...withTaken(ofSchedules.discounts, before, { amountType, currency, rounding, givenBack, billed }),
+    ...withTaken(ofEach, before, { amountType, currency, rounding, givenBack, billed }),
     ...couponDiscounts(counting, { terms, exchangeOf, rules: rules ?? null }),
   ]
   const freeUsage = freeUsageOf(counting, rated, { usage, rounding })

@@ -146,7 +146,9 @@ describe('an invoice that was issued when a coupon counted for each period', () 
     expect(pastRulesOf(invoiceBy(then).lines, inputs.schedules)).toEqual(then)
     expect(pastRulesOf(invoiceBy(null).lines, inputs.schedules)).toBeNull()
     const percentage = { ...once, discount: { type: 'PERCENTAGE' as const, percentage: '10' } }
-    expect(pastRulesOf(invoiceBy(then).lines, [{ id: 'schedule0', coupons: [percentage] }])).toBeNull()
+    const [schedule] = inputs.schedules
+    if (!schedule) throw new Error('there is a schedule')
+    expect(pastRulesOf(invoiceBy(then).lines, [{ ...schedule, coupons: [percentage] }])).toBeNull()
     const asked = { window: february, billed, finalizedAt: null }
     expect(pinnedRequest({ ...asked, rules: then }).rules).toEqual(then)
     expect(pinnedRequest(asked)).not.toHaveProperty('rules')

@@ -34,7 +34,7 @@ import { subLinesOf } from '../shares/sub-lines.ts'
 import { type BillingInputs, usingCustomer } from '../terms/billing-inputs.ts'
 import { billingTypeOf } from '../terms/billing-type.ts'
 import { isMetered } from '../terms/price-terms.ts'
-import { type InvoiceWindow, invoicedLengthAt, periodOf } from '../terms/windows.ts'
+import { type InvoiceWindow, invoicedLengthAt, onlyRefunds, periodOf } from '../terms/windows.ts'
 import { type AfterClauses, linesThatFill, withClauses } from './apply-clauses.ts'
 import { countedCharges } from './counted-charges.ts'
 import type { InvoiceRequest } from './invoice-request.ts'
@@ -192,7 +192,9 @@ function datesOf(
   { window, finalizedAt }: Pick<InvoiceRequest, 'window' | 'finalizedAt'>,
   charges: readonly Charge[],
 ): InvoiceDates {
-  const onlyAdvance = window.advance !== null && charges.length > 0 && charges.every(({ inAdvance }) => inAdvance)
+  const onlyAdvance =
+    onlyRefunds(window) ||
+    (window.advance !== null && charges.length > 0 && charges.every(({ inAdvance }) => inAdvance))
   return invoiceDates({
     settings: inputs.platform,
     zone: zoneOfParties(inputs),

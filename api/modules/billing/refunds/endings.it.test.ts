@@ -130,6 +130,46 @@ describe('refund_advance_charges', () => {
     expect(last.flatMap(amounts)).toEqual(['-50.00'])
   })
 
+  test('where the issued invoice ends it is previewed and dated at the end, and nothing can follow there', async () => {
+    const billed = await feeOfApril()
+    setTime('2026-05-01T00:00:00Z')
+    await run(billed)
+    const [draft] = (await invoicesOf(billed)).filter(({ status }) => status === 'DRAFT')
+    await succeed(tenant, 'PATCH', `/v1/invoices/${draft?.['id']}`, { status: 'FINAL' })
+    await cancel(billed, { type: 'NOW', refund_advance_charges: true })
+
+    const preview = () =>
+      tenant.call('POST', '/v1/invoices/preview', { pricing_plan_subscription_id: billed.subscriptionId })
+    const { body } = await preview()
+    expect([amounts(body['invoice']), body['invoice'].invoice_date]).toEqual([['-100.00'], '2026-05-01T00:00:00Z'])
+    expect(body['invoice_infos'].map((info: Row) => info['invoices'].map(amounts))).toEqual([[['-100.00']]])
+    await run(billed)
+    expect(amounts((await preview()).body['invoice'])).toEqual(['-100.00'])
+    const [refund] = (await invoicesOf(billed)).filter(({ status }) => status === 'DRAFT')
+    expect(refund).toMatchObject({ invoice_date: '2026-05-01T00:00:00Z', due_date: '2026-05-31T00:00:00Z' })
+    await succeed(tenant, 'PATCH', `/v1/invoices/${refund?.['id']}`, { status: 'FINAL' })
+    expect(await preview()).toMatchObject({ status: 400, body: { code: 'INVALID_OPERATION' } })
+
+    // It would have the time of the refund, which has an invoice already.
+    const url = `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${billed.subscriptionId}`
+    const [{ pricing_plan_version_id, pricing_plan_id }] = (await succeed(tenant, 'GET', url))['data']
+    const start_at = '2026-05-01T00:00:00Z'
+    for (const [path, given] of [
+      [`${PATH}/${billed.subscriptionId}/cancel`, { type: 'UNDO' }],
+      [`${PATH}/${billed.subscriptionId}/change-plan`, { pricing_plan_id }],
+      [
+        '/v1/pricing-plan-schedules?set_previous_end_at=true',
+        { pricing_plan_subscription_id: billed.subscriptionId, pricing_plan_version_id, start_at },
+      ],
+    ] as const)
+      expect(await tenant.call('POST', path, given), path).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_OPERATION' },
+      })
+    await run(billed)
+    expect((await invoicesOf(billed)).filter(({ status }) => status !== 'FINAL')).toEqual([])
+  })
+
   test('refunds nothing by default, nor when the cancellation is revoked', async () => {
     const [kept, undone] = [await feeOfApril(), await feeOfApril()]
     setTime('2026-04-10T00:00:00Z')

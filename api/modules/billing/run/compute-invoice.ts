@@ -44,9 +44,9 @@ import {
   billedElsewhere,
   firstOpen,
   keyOfRow,
-  keyOfWindow,
   loadSubscriptionInvoices,
   takesLateUsage,
+  windowsOfKeys,
 } from './state/subscription-invoices.ts'
 import { customersToLock } from './state/subscription-state.ts'
 import { waitBeforeAttempt } from './wait-before-attempt.ts'
@@ -86,25 +86,12 @@ async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promi
   return funds.payers(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
-/** The most windows searched for one: more than any invoice can need (monthly until the year 2200 is 2 800). */
-const WINDOWS_MAX = 100_000
-
-function findWindow(inputs: BillingInputs, key: string): InvoiceWindow | null {
-  let seen = 0
-  for (const window of invoiceWindows(inputs)) {
-    if (keyOfWindow(window) === key) return window
-    seen += 1
-    if (seen >= WINDOWS_MAX) break
-  }
-  return null
-}
-
 async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise<InvoiceState> {
   const stored = await loadSubscriptionInvoices(uow, subscriptionId)
   const inputs = await loadBillingInputs(uow, subscriptionId, () => firstOpen(stored))
   const [rows = stored] = await withDeducted(uow, [{ inputs, rows: stored }])
   const terms = resolveTerms(inputs)
-  const window = findWindow(inputs, key)
+  const window = windowsOfKeys(invoiceWindows(inputs), [key]).get(key) ?? null
   const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
   const deducted = window ? deductedBefore(inputs, rows, window) : []
   const { late_event_policy: policy } = inputs.platform

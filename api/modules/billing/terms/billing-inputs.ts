@@ -89,8 +89,10 @@ export type ScheduleInput = {
   readonly units?: readonly ScheduleUnits[]
   /** Whether its advance charges are credited for the days left when it ends; absent where they are not. */
   readonly refund_advance_charges?: true
-  /** Only for a TRIAL, which charges nothing; absent for any other. */
+  /** Only for a TRIAL that charges nothing; absent for any other, and for a TRIAL with prices of its own. */
   readonly trial?: true
+  /** Only for a TRIAL with prices of its own: it charges its `override_pricings`, and nothing else that its plan sells. */
+  readonly only_overrides?: true
   /**
    * Whether it continues the schedule that ends where it starts: calculations with `persist` count on, and what is sold once is not charged
    * again; absent where it does not.

@@ -23,7 +23,7 @@ export function countedSchedules<S extends Carrying>(all: readonly S[], schedule
 
 /**
  * The product items whose one-off price is already charged: those that the schedule which this one continues sold until its end. `charging`
- * has no TRIAL, which charges nothing.
+ * has no TRIAL that charges nothing.
  */
 export function chargedOnceBefore(
   charging: readonly ScheduleInput[],

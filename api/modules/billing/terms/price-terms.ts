@@ -79,7 +79,7 @@ export type PriceTerm = {
 /** A run needs the prices twice: to plan its invoices and to price them. */
 const resolved = new WeakMap<BillingInputs, readonly PriceTerm[]>()
 
-/** The prices of the inputs, each once, in the order of the invoice. A TRIAL has none (semantics 4.3). The inputs must not change. */
+/** The prices of the inputs, each once, in the order of the invoice. A TRIAL has none but its own (semantics 4.3). The inputs must not change. */
 export function resolveTerms(inputs: BillingInputs): readonly PriceTerm[] {
   const known = resolved.get(inputs)
   if (known) return known

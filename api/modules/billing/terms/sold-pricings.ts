@@ -9,7 +9,7 @@ import { type VersionSpan, versionSpans } from '../../catalog/pricing-plans/rate
 import { periodText } from '../../catalog/pricing-plans/variants/period-length.ts'
 import { itemFor, type Terms } from '../../catalog/pricing-plans/variants/variants.ts'
 import { enabledSpans } from '../../subscriptions/enabled-pricings/enabled-spans.ts'
-import { overridden } from '../../subscriptions/overrides/merge-overrides.ts'
+import { isOverridden, overridden } from '../../subscriptions/overrides/merge-overrides.ts'
 import type { PricingInput, ScheduleInput } from './billing-inputs.ts'
 
 /** A pricing that a schedule sells, and the time in which it does. */
@@ -46,17 +46,29 @@ export function soldPricings(
       .map(pricing => overridden(pricing, schedule.override_pricings))
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
       .flatMap(given => {
-        if (!given.addon) return [{ pricing: asSold(given, terms), during, takesOver: index > 0 }]
+        if (!given.addon) return [{ pricing: asSold(given, schedule, terms), during, takesOver: index > 0 }]
         const times = enabledSpans(schedule.enabled_pricings ?? [], given.id, during)
         if (times.length === 0) return []
-        const pricing = asSold(given, terms)
+        const pricing = asSold(given, schedule, terms)
         return times.map(time => ({ pricing, during: time, takesOver: index > 0 && time.start === during.start }))
       }),
   )
 }
 
-/** The same object where its items have no variants, as nearly all. */
-function asSold(pricing: PricingInput, terms: Terms): PricingInput {
+/** The same object where its items have no variants, as nearly all. A TRIAL sells nothing but its own prices (semantics 4.3). */
+function asSold(pricing: PricingInput, schedule: ScheduleInput, terms: Terms): PricingInput {
+  const sold = inVariants(pricing, terms)
+  return schedule.only_overrides ? { ...sold, items: overriddenItems(sold, schedule) } : sold
+}
+
+/** The items with the prices that a schedule overrides, without those that have none. */
+const overriddenItems = (pricing: PricingInput, { override_pricings }: ScheduleInput): PricingInput['items'] =>
+  pricing.items.flatMap(item => {
+    const configs = item.configs.filter(config => isOverridden(override_pricings, { pricing, item, config }))
+    return configs.length === 0 ? [] : [{ ...item, configs }]
+  })
+
+function inVariants(pricing: PricingInput, terms: Terms): PricingInput {
   const items = pricing.items.map(item => {
     const sold = itemFor(item, terms)
     if (sold) return sold

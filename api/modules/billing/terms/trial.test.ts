@@ -1,8 +1,18 @@
 // A TRIAL charges nothing: what its plan sells is charged from the start of the next schedule.
 import { expect, test } from 'vitest'
 import { formatInstant } from '../../../../shared/time.ts'
+import { changedOverrides } from '../../subscriptions/overrides/merge-overrides.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { exampleInputs, recurring } from '../testing/example-inputs.ts'
+import {
+  type ExampleItem,
+  eur,
+  exampleInputs,
+  exampleInvoices,
+  linesOf,
+  metered,
+  recurring,
+} from '../testing/example-inputs.ts'
+import type { ScheduleInput } from './billing-inputs.ts'
 import { resolveTerms } from './price-terms.ts'
 import { invoiceWindows } from './windows.ts'
 
@@ -64,4 +74,59 @@ test('a trial between two schedules is in the invoices of its periods', () => {
     [null, START],
     [START, '2026-02-01T00:00:00Z'],
   ])
+})
+
+const own = (override: 'ALL' | 'SPECIFIC') =>
+  changedOverrides(
+    [],
+    [
+      {
+        original_pricing_id: 'pricing',
+        override,
+        items: [
+          {
+            original_pricing_item_id: 'priced0',
+            configs: [
+              {
+                original_pricing_item_config_id: 'config0',
+                pricing_type: 'FIXED',
+                bands: [{ fixed_amount: eur('31') }],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  )
+
+const paid = (override: 'ALL' | 'SPECIFIC', more: Partial<ScheduleInput> = {}) => [
+  { only_overrides: true as const, end_at: END, override_pricings: own(override) },
+  { start_at: END, ...more },
+]
+
+test.each(['ALL', 'SPECIFIC'] as const)('a trial with prices of its own (%s) charges those alone', override => {
+  const items = [recurring('310'), recurring('62'), metered([{ amount: eur('0.1') }])]
+  const inputs = exampleInputs({ start: START, items, schedules: paid(override) })
+  expect(exampleInvoices(inputs, 2, '1000').map(linesOf)).toEqual([
+    ['2026-01-01..2026-01-15 14.00'],
+    ['2026-01-15..2026-02-01 170.00', '2026-01-15..2026-02-01 34.00', '2026-01-15..2026-02-01 100.00'],
+  ])
+})
+
+test('what follows it is charged ahead when it ends, also what is sold once', () => {
+  const ahead: ExampleItem = recurring('310', { billing_in_advance: true })
+  const setUp: ExampleItem = { ...recurring('500'), item: { model_type: 'ONE_OFF' } }
+  const schedules = paid('SPECIFIC', { carries_usage: true })
+  expect(exampleInvoices(exampleInputs({ start: START, items: [ahead, setUp], schedules }), 3).map(linesOf)).toEqual([
+    ['2026-01-01..2026-01-15 14.00'],
+    ['2026-01-15..2026-02-01 170.00', '2026-01-15..2026-02-01 500.00'],
+    ['2026-02-01..2026-03-01 310.00'],
+  ])
+})
+
+test('who leaves before it ends is charged the trial alone', () => {
+  const schedules = paid('SPECIFIC')
+  const cancelled = { inactive_periods: [{ type: 'CANCEL' as const, start_at: END }] }
+  const inputs = exampleInputs({ start: START, items: [fee, recurring('62')], schedules, subscription: cancelled })
+  expect(exampleInvoices(inputs, 3).map(linesOf)).toEqual([['2026-01-01..2026-01-15 14.00']])
 })

@@ -41,9 +41,11 @@ export type InvoiceWindow = {
   readonly opensAt: Instant
 }
 
-/** Whether it collects no time: it only charges ahead, or only refunds what was charged ahead. */
-export const collectsNothing = ({ arrears, cutoffAt }: InvoiceWindow): boolean =>
-  arrears === null || cutoffAt < arrears.end
+/** Whether it only refunds what was charged ahead. */
+export const onlyRefunds = ({ arrears, cutoffAt }: InvoiceWindow): boolean => arrears !== null && cutoffAt < arrears.end
+
+/** Whether it collects no time: it only charges ahead, or only refunds. */
+export const collectsNothing = (window: InvoiceWindow): boolean => window.arrears === null || onlyRefunds(window)
 
 /** The time an invoice is for: what it collects, or pays ahead when it collects nothing. */
 export function periodOf({ arrears, advance }: InvoiceWindow): Interval {
@@ -147,21 +149,34 @@ export function invoicedLengthAt(inputs: PeriodInputs, instant: Instant): Period
 type Billed = BillingPeriod & { readonly isRest: boolean }
 
 /**
- * From when on there are invoices: a TRIAL that comes first charges nothing, so they begin where it ends, and who leaves before is charged
+ * From when on there are invoices: where a TRIAL comes first that charges nothing they begin at its end, and who leaves before is charged
  * nothing. Null where nothing follows it yet.
  */
-function billedFrom({ schedules }: BillingInputs): Instant | null {
-  const first = schedules.find(({ trial }) => trial !== true)
+function billedFrom(inputs: BillingInputs): Instant | null {
+  const first = firstBilled(inputs)
   return first ? at(first.start_at) : null
 }
 
-/** The billing periods of the active span from this moment on, in order; one in which billing resumed is in parts. */
+const firstBilled = ({ schedules }: BillingInputs): ScheduleInput | undefined =>
+  schedules.find(({ trial }) => trial !== true)
+
+/** When a TRIAL at the start ends that has prices of its own: what follows it is charged from then on, and not ahead with the trial. */
+function paidTrialEnd(inputs: BillingInputs): readonly Instant[] {
+  const first = firstBilled(inputs)
+  return first?.only_overrides && first.end_at !== null ? [at(first.end_at)] : []
+}
+
+/** The billing periods of the active span from this moment on, in order; one in which billing resumed, or a paid trial ends, is in parts. */
 function* periodsIn(inputs: BillingInputs, span: Span, from: Instant): Generator<Billed, void, undefined> {
   const resumed = (inputs.resumed_at ?? []).map(at)
+  const trialEnd = paidTrialEnd(inputs)
   for (const part of invoicedPartsOf(inputs, span))
     for (const period of billingPeriods(gridIn(inputs, part, part.length), part.span)) {
       const { start, end } = period.covered
-      if (end > from) yield* cutAt({ ...period, covered: interval(instantOf(Math.max(start, from)), end) }, resumed)
+      if (end <= from) continue
+      const covered = interval(instantOf(Math.max(start, from)), end)
+      for (const piece of cutAt({ ...period, covered }, trialEnd))
+        yield* cutAt({ ...period, covered: piece.covered }, resumed)
     }
 }
 
@@ -200,7 +215,10 @@ function* collectingWindows(inputs: BillingInputs): Generator<InvoiceWindow, voi
     yield { arrears: current.covered, advance: null, cutoffAt: current.covered.end, opensAt: current.covered.start }
 }
 
-/** The invoice that refunds what was charged ahead of the end before that was known. It is for the time that was charged. */
+/**
+ * The invoice that refunds what was charged ahead of the end before that was known. It is for the time that was charged, which no other
+ * invoice collects: a subscription that ended is CANCELLED and takes no further schedule.
+ */
 function* refundingWindow({ charged_after_end: charged }: BillingInputs): Generator<InvoiceWindow, void, undefined> {
   if (!charged) return
   const arrears = interval(at(charged.start_at), at(charged.end_at))

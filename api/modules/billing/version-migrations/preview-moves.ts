@@ -10,7 +10,7 @@ import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Instant } from '../../../../shared/time.ts'
 import { lockSubscriptions } from '../../subscriptions/billing-time/next-billing.ts'
 import { moveToVersion, type VersionMove } from '../../subscriptions/succession/move-to-version.ts'
-import { findWindow } from '../preview/preview-windows.ts'
+import { findingWindow } from '../preview/preview-windows.ts'
 import {
   type ChosenPreview,
   loadPreviewStates,
@@ -106,10 +106,12 @@ type Moved = Extract<Tried, { start: string }>
 /** The first period with the new schedule, and the same one without the move. */
 function windowsOf({ scheduleId, now, then }: Moved, from: Instant) {
   const asked = ({ inputs, rows }: PreviewState) => ({ inputs, rows, terms: resolveTerms(inputs), from })
-  const first = findWindow(asked(then), ({ charges }) => charges.some(({ schedule }) => schedule.id === scheduleId))
+  const first = inOneGo(
+    findingWindow(asked(then), ({ charges }) => charges.some(({ schedule }) => schedule.id === scheduleId)),
+  )
   if (!first) return []
   const key = keyOfWindow(first.window)
-  const same = findWindow(asked(now), ({ window }) => keyOfWindow(window) === key)
+  const same = inOneGo(findingWindow(asked(now), ({ window }) => keyOfWindow(window) === key))
   return [{ side: 'then' as const, choice: first }, ...(same ? [{ side: 'now' as const, choice: same }] : [])]
 }
 

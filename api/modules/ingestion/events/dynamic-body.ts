@@ -1,5 +1,6 @@
 // The body of an ingest call with meter_validation=DYNAMIC: what its events need defined, and the same body as the gateway
 // takes it. Pure. What it says beside that is the gateway's to judge.
+import { AHEAD_MS_MAX, whyNoEventTime } from '../../../../shared/contracts/event-time.ts'
 import { isPlainDecimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { parseInstant } from '../../../../shared/time.ts'
@@ -31,11 +32,10 @@ export type DynamicBody = {
 }
 
 const SETTINGS = 'dynamic_validation_settings'
-/** As at the gateway: longest key, longest property value, most entries, and how far ahead a time may be. */
+/** As at the gateway: longest key, longest property value and most entries. */
 const KEY_MAX = 255
 const VALUE_MAX = 1_000
 const ENTRIES_MAX = 1_000
-const AHEAD_MS_MAX = 30 * 60_000
 const NOT_STORABLE = /[\0\p{Cs}]/u
 
 type Json = Record<string, unknown>
@@ -68,10 +68,7 @@ export function checkEvents(bytes: Buffer, now: number): void {
     const { timestamp } = event
     if (timestamp === undefined || timestamp === null) continue
     const at = typeof timestamp === 'string' ? parseInstant(timestamp) : null
-    if (at === null)
-      throw invalid(`${path}timestamp`, 'Expected an ISO 8601 time with an offset, such as 2026-01-31T10:00:00Z.')
-    if (at > now + AHEAD_MS_MAX)
-      throw invalid(`${path}timestamp`, 'The timestamp is more than 30 minutes ahead of our clock.')
+    if (at === null || at > now + AHEAD_MS_MAX) throw invalid(`${path}timestamp`, whyNoEventTime(timestamp))
   }
 }
 

@@ -1,6 +1,7 @@
 // An event as a prediction takes it: checked by the rules of the gateway, which takes the event itself.
 import Type, { type Static } from 'typebox'
 import { selectorOf, subscriptionKey } from '../../../../shared/attribution/selector.ts'
+import { AHEAD_MS_MAX, whyNoEventTime } from '../../../../shared/contracts/event-time.ts'
 import { eventHash, partitionOf } from '../../../../shared/contracts/usage-event.ts'
 import { type Decimal, decimal } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -13,7 +14,6 @@ import type { NewUsage } from '../../billing/predict/add-event.ts'
 import { type MeterEntries, readProperties, readValues } from '../events/read-measures.ts'
 
 const ENTRIES_MAX = 100
-const AHEAD_MS_MAX = 30 * 60_000
 
 const Key = Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 })))
 const named = { id: Key, reference: Key }
@@ -93,14 +93,8 @@ type NewValue = { readonly quantity: Decimal; readonly currency: string | null }
 function timeOf(text: string | null | undefined, now: Instant): Instant {
   if (text == null) return now
   const at = parseInstant(text)
-  if (at === null)
-    throw new AppError('INVALID_FIELD', 'Expected an ISO 8601 time with an offset, such as 2026-01-31T10:00:00Z.', {
-      field: 'timestamp',
-    })
-  if (at <= now + AHEAD_MS_MAX) return at
-  throw new AppError('INVALID_FIELD', 'The timestamp is more than 30 minutes ahead of our clock.', {
-    field: 'timestamp',
-  })
+  if (at !== null && at <= now + AHEAD_MS_MAX) return at
+  throw new AppError('INVALID_FIELD', whyNoEventTime(text), { field: 'timestamp' })
 }
 
 const NAMES = [

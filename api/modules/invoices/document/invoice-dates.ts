@@ -41,7 +41,7 @@ export type DatesOf = {
   /** The time the invoice is for. */
   readonly service: Interval
   readonly cutoffAt: Instant
-  /** Everything is paid ahead, so it is dated at the start of what it pays for. */
+  /** Everything is paid ahead, or was and is refunded, so it is dated at the start of what that pays for. */
   readonly onlyAdvance: boolean
   /** Null until the invoice becomes FINAL. */
   readonly finalizedAt: Instant | null

@@ -120,6 +120,57 @@ describe('change-plan', () => {
     ])
   })
 
+  describe('in a trial', () => {
+    const END = '2026-03-15T00:00:00Z'
+    /** A trial of the plan in the middle since 1 March, and the plan after it. */
+    async function tried(more: Record<string, unknown> = {}): Promise<string> {
+      const id = await makeSubscription(tenant)
+      const pricing_plan_version_id = versions[1]
+      await makeSchedule(tenant, id, '2026-03-01T00:00:00Z', { type: 'TRIAL', end_at: END, pricing_plan_version_id })
+      await makeSchedule(tenant, id, END, { pricing_plan_version_id, ...more })
+      await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${id}`, { status: 'ACTIVE' })
+      return id
+    }
+
+    test('it ends the trial, and takes the place of what follows it on the same plan', async () => {
+      const id = await tried({ end_at: '2026-12-01T00:00:00Z' })
+      const later = await makeSchedule(tenant, id, '2026-12-01T00:00:00Z', { pricing_plan_version_id: versions[0] })
+      await succeed(tenant, 'POST', `${SCHEDULES}/${later}/activate`)
+      expect((await change(id, { pricing_plan_id: plans[2] })).status).toBe(201)
+      expect(await timeline(id)).toEqual([
+        [1, '2026-03-01T00:00:00Z', '2026-03-11T10:00:00Z', 'ACTIVE'],
+        [2, '2026-03-11T10:00:00Z', '2026-12-01T00:00:00Z', 'ACTIVE'],
+        [0, '2026-12-01T00:00:00Z', null, 'ACTIVE'],
+      ])
+    })
+
+    test.each([
+      ['at its end, when that is given', 2, { start_at: END }],
+      ['at its end, for NEXT_BILLING_PERIOD', 0, {}],
+    ])('%s: the trial runs on', async (_when, tier, body) => {
+      const id = await tried()
+      const made = await change(id, { pricing_plan_id: plans[tier], ...body })
+      expect([made.status, made.body['start_at']]).toEqual([201, END])
+      expect(await timeline(id)).toEqual([
+        [1, '2026-03-01T00:00:00Z', END, 'ACTIVE'],
+        [tier, END, null, 'ACTIVE'],
+      ])
+    })
+
+    test('to another billing period, as that of what follows says', async () => {
+      const id = await tried({ billing_period: { type: 'MONTH', value: 3 } })
+      const billing_period = { type: 'YEAR', value: 1 }
+      const made = await change(id, { pricing_plan_id: plans[1], billing_period, start_at: END })
+      expect(made).toMatchObject({ status: 201, body: { billing_period, start_at: END } })
+    })
+
+    test('one that nothing follows only ends', async () => {
+      const id = await subscribed({ type: 'TRIAL' })
+      expect((await change(id, { pricing_plan_id: plans[2] })).status).toBe(201)
+      expect((await timeline(id)).map((row: unknown[]) => row[0])).toEqual([1, 2])
+    })
+  })
+
   test('NEXT_BILLING_PERIOD: from the next invoice date, which is that of the plan', async () => {
     const id = await subscribed()
     const body = { pricing_plan_id: plans[0] }

@@ -6,7 +6,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
-import { createResource, saveChange } from '../../../resource/commands.ts'
+import { createResource, saveChange, saveRemoval } from '../../../resource/commands.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { type PricingPlanGroup, pricingPlanGroups } from '../../catalog/pricing-plan-groups/table.ts'
@@ -29,7 +29,7 @@ type Request = Static<typeof ChangePlanBody>
 /**
  * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency, its
  * billing period and, on the same plan, its overrides. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days
- * left. Of two at once the second is judged by what the first has done. Throws INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
+ * left. In a trial it replaces what follows on the same plan too. Of two at once the second is judged by what the first has done. Throws INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
  */
 export async function changePlan(uow: Uow, idOrReference: string, request: Request): Promise<Schedule> {
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
@@ -38,7 +38,10 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
   const all = await listSchedules(uow, subscription.id)
   const now = formatInstant(uow.now)
   const current = runningAt(all, request.start_at ?? now)
-  const move = await moveOf(uow, { subscription, current, request })
+  const replaced = afterTrial(all, current)
+  // What the move is from: in a trial, the prices that follow it.
+  const sold = replaced[0] ?? current
+  const move = await moveOf(uow, { subscription, current: sold, request })
   const start_at = await startOf(uow, { subscription, move, request, now })
   if (subscription.cancelled_at !== null && subscription.cancelled_at <= start_at) {
     const message = `The subscription ends at ${subscription.cancelled_at}, before the new plan would start; take the cancellation back first.`
@@ -47,30 +50,37 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
       resourceType: 'PRICING_PLAN_SUBSCRIPTION',
     })
   }
-  const end_at = endOf(all, current, start_at)
+  const end_at = endOf(all, { current, replaced, start: start_at })
+  // Whose end the new one has.
+  const ended = replaced.at(-1) ?? current
   const version = await namedVersion(uow, {
     pricing_plan_version_selector: { pricing_plan_id: request.pricing_plan_id },
   }).catch(asPlan)
   if (!version) throw notFound(pricingPlanResource, request.pricing_plan_id, 'pricing_plan_id')
-  await saveChange(uow, scheduleResource, current, {
-    end_at: start_at,
-    refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
-  })
-  const billing_period = request.billing_period ?? current.billing_period
-  const terms = termsOf({ ...current, billing_period }, subscription)
+  for (const each of replaced.toReversed()) await saveRemoval(uow, scheduleResource, each)
+  if (start_at !== current.end_at)
+    await saveChange(uow, scheduleResource, current, {
+      end_at: start_at,
+      refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
+    })
+  const billing_period = request.billing_period ?? sold.billing_period
+  const terms = termsOf({ ...sold, billing_period }, subscription)
   const made = await createResource(uow, scheduleResource, {
     pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: version.pricing_plan_id,
     pricing_plan_version_id: version.id,
     start_at,
     end_at,
-    ...statusBefore(all, start_at),
-    pricing_currency: current.pricing_currency,
+    ...statusBefore(
+      all.filter(each => !replaced.includes(each)),
+      start_at,
+    ),
+    pricing_currency: sold.pricing_currency,
     ...(billing_period === null ? {} : { billing_period }),
     // Another billing period of the plan continues it: what is sold once is not charged again, and `persist` counts on.
-    carries_usage: version.pricing_plan_id === current.pricing_plan_id,
-    ended_by_next: current.ended_by_next && end_at === current.end_at,
-    override_pricings: await overridesInVersion(uow, current, { version, start: start_at, terms }),
+    carries_usage: version.pricing_plan_id === sold.pricing_plan_id,
+    ended_by_next: ended.ended_by_next && end_at === ended.end_at,
+    override_pricings: await overridesInVersion(uow, sold, { version, start: start_at, terms }),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return await activateSchedule(uow, made.id)
@@ -85,11 +95,14 @@ function requireRunning(subscription: Subscription): void {
   })
 }
 
-/** The schedule whose plan is changed. */
+/** The schedule whose plan is changed: at the moment when a trial ends, the trial. */
 function runningAt(all: readonly Schedule[], time: string): Schedule {
-  const running = all.find(
+  const place = all.findIndex(
     each => each.status === 'ACTIVE' && each.start_at <= time && (each.end_at === null || time < each.end_at),
   )
+  const running = all[place]
+  const before = all[place - 1]
+  if (running && before && running.start_at === time && afterTrial(all, before).includes(running)) return before
   if (running) return running
   throw new AppError(
     'INVALID_OPERATION',
@@ -98,6 +111,16 @@ function runningAt(all: readonly Schedule[], time: string): Schedule {
       field: 'start_at',
     },
   )
+}
+
+/** What follows a trial on the same plan, up to a schedule of another one. A move from a trial is a move from that as well. */
+function afterTrial(all: readonly Schedule[], trial: Schedule): readonly Schedule[] {
+  if (trial.type !== 'TRIAL') return []
+  const later = all.slice(all.indexOf(trial) + 1)
+  const other = later.findIndex(
+    ({ status, pricing_plan_id }) => status !== 'ACTIVE' || pricing_plan_id !== trial.pricing_plan_id,
+  )
+  return other < 0 ? later : later.slice(0, other)
 }
 
 type Change = { readonly subscription: Subscription; readonly current: Schedule; readonly request: Request }
@@ -157,8 +180,12 @@ async function startOf(
 const activeSchedules = async (uow: Uow, id: Subscription['id']): Promise<Schedule[]> =>
   (await listSchedules(uow, id)).filter(({ status }) => status === 'ACTIVE')
 
-/** The new one takes the place of what was left of the old one. Throws when there is nothing of it left then. */
-function endOf(all: readonly Schedule[], current: Schedule, start: string): string | null {
+type Placing = { readonly current: Schedule; readonly replaced: readonly Schedule[]; readonly start: string }
+
+/** The new one takes the place of what was left of the old one, and of what it replaces. Throws when there is nothing of it left then. */
+function endOf(all: readonly Schedule[], { current, replaced, start }: Placing): string | null {
+  const last = replaced.at(-1)
+  if (last && current.start_at < start && current.end_at !== null && start <= current.end_at) return last.end_at
   if (current.start_at >= start) {
     const message = `The schedule ${current.id} starts at ${current.start_at} itself; let the new plan start later.`
     throw new AppError('INVALID_FIELD', message, { field: 'start_at' })

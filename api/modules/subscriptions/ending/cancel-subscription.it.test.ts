@@ -86,6 +86,19 @@ describe('NEXT_BILLING_PERIOD is the end of the period that runs', () => {
   })
 })
 
+test('one whose last schedule has ended stays ACTIVE, so another can follow, until it is cancelled', async () => {
+  setClock('2026-03-11T10:00:00Z')
+  const id = await makeSubscription(tenant)
+  const end = '2026-03-15T00:00:00Z'
+  await makeSchedule(tenant, id, '2026-03-01T00:00:00Z', { end_at: end })
+  await succeed(tenant, 'PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+  setClock('2026-05-01T10:00:00Z')
+  expect(await succeed(tenant, 'GET', `${PATH}/${id}`)).toMatchObject({ status: 'ACTIVE', inactive_periods: [] })
+  const next = await makeSchedule(tenant, id, end)
+  await succeed(tenant, 'DELETE', `/v1/pricing-plan-schedules/${next}`)
+  expect(await cancel(id, { type: 'NOW' })).toMatchObject({ status: 200, body: { status: 'CANCELLED' } })
+})
+
 test('NOW cancels at once, is due for billing, and cannot be taken back', async () => {
   setClock('2026-03-11T10:00:00Z')
   const id = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')

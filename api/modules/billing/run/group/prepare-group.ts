@@ -10,13 +10,13 @@ import { chargesOf } from '../../charges/charges.ts'
 import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type ChangedUnit, findLateUnits, lateChargesOf } from '../../late/late-charges.ts'
 import { type PriceTerm, resolveTerms } from '../../terms/price-terms.ts'
-import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
+import { invoiceWindows } from '../../terms/windows.ts'
 import { exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
 import { type ReadUsage, readUsage } from '../../usage/usage-reader.ts'
 import { mayClose, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, planBilling } from '../billing-plan.ts'
 import { type BillingDeps, countedUntil } from '../compute-invoice.ts'
-import { keyOfWindow } from '../state/subscription-invoices.ts'
+import { windowsOfKeys } from '../state/subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from '../state/subscription-state.ts'
 
 /** A subscription with everything that its invoices are computed from. */
@@ -115,7 +115,7 @@ function planOf(
   const { now, complete, closed } = of
   const keys = plan.keys.slice(0, STEPS_MAX)
   const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
-  const windows = windowsOf(state, keys)
+  const windows = windowsOfKeys(invoiceWindows(state.inputs), keys)
   const targets = keys
     .map((key): Target => {
       const window = windows.get(key) ?? null
@@ -142,22 +142,6 @@ function planOf(
 }
 
 const endOf = ({ window }: Target): number => window?.cutoffAt ?? 0
-
-/** The windows of these keys. The subscription's windows are searched up to the last of them. */
-function windowsOf({ inputs }: SubscriptionState, keys: readonly string[]): Map<string, InvoiceWindow> {
-  const wanted = new Set(keys)
-  const found = new Map<string, InvoiceWindow>()
-  let seen = 0
-  for (const window of invoiceWindows(inputs)) {
-    if (wanted.size === found.size || seen >= WINDOWS_MAX) break
-    seen += 1
-    const key = keyOfWindow(window)
-    if (wanted.has(key)) found.set(key, window)
-  }
-  return found
-}
-/** More than any subscription has: monthly until the year 2200 is 2 800. */
-const WINDOWS_MAX = 100_000
 
 type Reading = {
   readonly planned: ReadonlyMap<string, Planned>

@@ -106,6 +106,22 @@ export const keyOfRow = (row: Pick<PeriodColumns, 'period_start' | 'advance_only
 export const keyOfWindow = (window: InvoiceWindow): string => keyOf(periodOf(window).start, window.arrears === null)
 
 /**
+ * The windows of these keys. Ends with the first one that starts after them all: a subscription without an end has windows up to the
+ * year 2200, and the period of a key may be gone.
+ */
+export function windowsOfKeys(windows: Iterable<InvoiceWindow>, keys: readonly string[]): Map<string, InvoiceWindow> {
+  const wanted = new Set(keys)
+  const last = Math.max(...keys.map(key => Number.parseInt(key, 10)))
+  const found = new Map<string, InvoiceWindow>()
+  for (const window of windows) {
+    const key = keyOfWindow(window)
+    if (wanted.has(key)) found.set(key, window)
+    if (wanted.size === found.size || periodOf(window).start > last) break
+  }
+  return found
+}
+
+/**
  * Whether the invoice of this window exists or may still be made. The opening invoice is made together with the invoice that collects
  * the first period, or never: a charge in advance that is added later in that period is billed on the next invoice, as in any other period.
  */

@@ -5,14 +5,14 @@ import { formatInstant } from '../../../../../shared/time.ts'
 import { storedTimeText } from '../../../../resource/columns.ts'
 import type { BillingInputs, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
 import { endWithRefund } from '../ends-with-refund.ts'
-import { isRefunded } from './refunded-charge.ts'
+import { isRefunded, statusOf } from './refunded-charge.ts'
 
 type Ended = { readonly subscription: SubscriptionInput; readonly schedules: readonly ScheduleInput[] }
 
 /**
  * By subscription, the time after its end that closed invoices charged of schedules that end there with a refund, and none refunded. A
  * subscription is absent that has no such schedule, or did not end exactly where a closed invoice ends. One query, and none where nothing
- * ended with a refund.
+ * ended with a refund. One subscription at a time (`limit`, `offset 0`), whatever the tables held when the plan of the statement was made.
  */
 export async function loadChargedAfterEnd(
   uow: ReadUow,
@@ -29,16 +29,16 @@ export async function loadChargedAfterEnd(
   const { rows } = await uow.tx.execute<{ id: string; start_at: string; end_at: string }>(sql`
     select e.id, e.ended_at::text as start_at, max(l.service_end)::text as end_at
     from unnest(${each(0)}::text[], ${each(1)}::text[], ${each(2)}::timestamptz[]) as e (id, schedule_id, ended_at)
-    join invoice_lines l on l.platform_id = ${platformId} and l.environment = ${environment} and l.pricing_plan_subscription_id = e.id
-      and l.pricing_plan_schedule_id = e.schedule_id
-    join invoices v on v.platform_id = l.platform_id and v.environment = l.environment and v.id = l.invoice_id and v.status = 'FINAL'
-    where l.source @> '{"in_advance": true}' and not l.source @> '{"one_off": true}' and l.service_end > e.ended_at
-      and l.amount_excluding_tax <> 0
-      and exists (
-        select from invoices c
-        where c.platform_id = l.platform_id and c.environment = l.environment and c.pricing_plan_subscription_id = e.id
-          and c.holds_period and c.cutoff_at = e.ended_at and c.status not in ('OPEN', 'DRAFT'))
-      and not ${isRefunded}
+    cross join lateral (
+      select from invoices c
+      where c.platform_id = ${platformId} and c.environment = ${environment} and c.pricing_plan_subscription_id = e.id
+        and c.holds_period and c.cutoff_at = e.ended_at and c.status not in ('OPEN', 'DRAFT') limit 1) closed
+    cross join lateral (
+      select * from invoice_lines
+      where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = e.id
+        and pricing_plan_schedule_id = e.schedule_id and source @> '{"in_advance": true}' and not source @> '{"one_off": true}'
+        and service_end > e.ended_at and amount_excluding_tax <> 0 offset 0) l
+    where ${statusOf('l')} = 'FINAL' and not ${isRefunded}
     group by e.id, e.ended_at`)
   return new Map(
     rows.map(row => [row.id, { start_at: storedTimeText(row.start_at), end_at: storedTimeText(row.end_at) }]),

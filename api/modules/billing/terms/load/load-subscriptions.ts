@@ -135,7 +135,8 @@ export async function loadSchedules(
             ...(markup ? { markup } : {}),
             ...(commitment ? { commitment } : {}),
             ...statedOf({ override_pricings, included_volumes, seats_values, units }),
-            ...flagsOf({ refund, realign, carries, type }),
+            ...flagsOf({ refund, realign, carries }),
+            ...trialOf({ type, override_pricings }),
           }
         },
       ),
@@ -143,15 +144,22 @@ export async function loadSchedules(
   )
 }
 
-type Flags = { readonly refund: boolean; readonly realign: boolean; readonly carries: boolean; readonly type: string }
+type Flags = { readonly refund: boolean; readonly realign: boolean; readonly carries: boolean }
 
 /** What is true of a schedule, each absent where it is not. */
-const flagsOf = ({ refund, realign, carries, type }: Flags) => ({
+const flagsOf = ({ refund, realign, carries }: Flags) => ({
   ...(refund ? { refund_advance_charges: true as const } : {}),
-  ...(type === 'TRIAL' ? { trial: true as const } : {}),
   ...(realign ? { realign } : {}),
   ...(carries ? { carries_usage: true as const } : {}),
 })
+
+type Tried = { readonly type: string; readonly override_pricings: readonly unknown[] }
+
+/** A TRIAL charges nothing, or, where it has prices of its own, those alone (semantics 4.3). Neither for any other schedule. */
+function trialOf({ type, override_pricings }: Tried): Pick<ScheduleInput, 'trial' | 'only_overrides'> {
+  if (type !== 'TRIAL') return {}
+  return override_pricings.length === 0 ? { trial: true } : { only_overrides: true }
+}
 
 type Stated = Required<Pick<ScheduleInput, 'override_pricings' | 'included_volumes' | 'seats_values' | 'units'>>
 

@@ -228,7 +228,8 @@ class Played {
       `/v1/invoices?customer_id=${this.customer['id']}&include_lines=true&limit=100`,
     )
     const made = (invoice: Row): string => invoice['updated_to_final_at'] ?? invoice['created_at']
-    const order = (invoice: Row): string => `${made(invoice)} ${invoice['invoice_date']} ${invoice['created_at']}`
+    const order = (invoice: Row): string =>
+      [made(invoice), invoice['invoice_date'], invoice['created_at'], invoice['invoice_number']].join(' ')
     const shown = (data as Row[]).filter(({ status }) => status === 'FINAL' || status === 'DRAFT')
     return shown
       .toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
