@@ -47,6 +47,8 @@ export const COUPONS: Readonly<Record<string, string>> = {
   coupon_data: 'Of a discount by a coupon: the coupon, and the promotion code it was redeemed by.',
   coupon_discount: 'What the coupons of the schedule take off together. Free usage is not in it.',
   coupon_discount_behaviour: CARRY,
+  'PricingPlanSubscriptionsCopyRequest.coupon_discount_behaviour':
+    'Whether the copy has the coupons, which it then redeems once more. CARRY_OVER (the default): yes. NONE: no.',
   coupons: 'The coupons of the schedule, as they were when they were redeemed.',
   promotion_codes: CODES,
   promotion_code: 'The code by which the coupon was redeemed. Null: by its id.',

@@ -105,6 +105,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   refund_advance_charges: boolean().notNull().default(false),
   /** Whether it continues the schedule before: a copy, a migration within the plan, or another billing period of the plan. */
   carries_usage: boolean().notNull().default(false),
+  /** Whether it ran on without an end until the one after it was created, and would again without that. */
+  ended_by_next: boolean().notNull().default(false),
   /** Whether billing periods count from its start on; only of an EXACT subscription. */
   realign_invoice_date_to_pricing_plan_schedule_start_at: boolean().notNull().default(false),
 })

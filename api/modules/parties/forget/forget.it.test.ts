@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import { makeActiveSubscription } from '../../subscriptions/testing/seed-subscription.ts'
+import { billingEntityResource } from '../billing-entities/billing-entity.ts'
 
 let api: ApiHarness
 let a: TestTenant
@@ -109,6 +110,13 @@ describe('forget', () => {
     })
     const { body } = await a.call('POST', `/v1/customers/${id}/forget`)
     expect(body['organization']).toEqual({ registered_address: { country: 'NL' } })
+    const refused = await a.call('POST', '/v1/pricing-plan-subscriptions', {
+      customer_id: id,
+      billing_currency: 'EUR',
+      billing_entity_id: (await a.seed.make(billingEntityResource)).id,
+    })
+    expect([refused.status, refused.body['field']]).toEqual([400, 'customer_id'])
+    expect(refused.body['message']).toContain('forgotten')
   })
 
   test('waits until the customer is archived, and its invoices are closed', async () => {

@@ -51,6 +51,8 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     })
   }
   const end_at = endOf(all, { current, replaced, start: start_at })
+  // Whose end the new one has.
+  const ended = replaced.at(-1) ?? current
   const version = await namedVersion(uow, {
     pricing_plan_version_selector: { pricing_plan_id: request.pricing_plan_id },
   }).catch(asPlan)
@@ -77,6 +79,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     ...(billing_period === null ? {} : { billing_period }),
     // Another billing period of the plan continues it: what is sold once is not charged again, and `persist` counts on.
     carries_usage: version.pricing_plan_id === sold.pricing_plan_id,
+    ended_by_next: ended.ended_by_next && end_at === ended.end_at,
     override_pricings: await overridesInVersion(uow, sold, { version, start: start_at, terms }),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)

@@ -101,12 +101,14 @@ function checkPercentage(text: string | null): void {
 
 async function refuseGone(
   uow: Uow,
-  resource: Resource<StoredRow & { readonly status: string }>,
+  resource: Resource<StoredRow & { readonly status: string; readonly forgotten_at?: string | null }>,
   field: string,
   id: string,
 ): Promise<void> {
   const party = await getOne(uow, resource, id)
-  if (!isClosedOrArchived(party)) return
-  const message = `This ${resource.objectType} is ${party.status} and takes no new subscription.`
+  // One that was forgotten as a DRAFT stays one, so nothing of it would ever be billed.
+  const isForgotten = (party.forgotten_at ?? null) !== null
+  if (!isClosedOrArchived(party) && !isForgotten) return
+  const message = `This ${resource.objectType} is ${isForgotten ? 'forgotten' : party.status} and takes no new subscription.`
   throw new AppError('INVALID_FIELD', message, { field })
 }

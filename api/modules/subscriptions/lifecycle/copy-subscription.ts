@@ -1,20 +1,37 @@
 // Copying a subscription: a DRAFT with the same terms and schedules, to be changed and activated on its own (semantics 4.1).
 import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { type CouponBehaviour, carriedCoupons } from '../succession/succeed-schedule.ts'
 import type { Subscription } from '../table.ts'
 
-/** Creates a DRAFT with the terms and the schedules of another. Its custom fields go along, but for those that hold each value once. */
+type CopyRequest = CouponBehaviour & { readonly reference?: string | null }
+
+/**
+ * Creates a DRAFT with the terms and the schedules of another. Its custom fields go along, but for those that hold each value once. Its
+ * coupons are redeemed once more unless the request says NONE. Throws INVALID_FIELD where they cannot be.
+ */
 export async function copySubscription(
   uow: Uow,
   idOrReference: string,
-  { reference }: { readonly reference?: string | null },
+  { reference, coupon_discount_behaviour = 'CARRY_OVER' }: CopyRequest,
 ): Promise<Subscription> {
   // Locked, so that its schedules stand still meanwhile.
   const source = await lockExisting(uow, subscriptionResource, idOrReference)
   const copy = await cloneSubscription(uow, source, { reference: reference ?? null })
-  for (const schedule of await listSchedules(uow, source.id)) await cloneSchedule(uow, copy, schedule, {})
+  const coupons = carriedCoupons({ coupon_discount_behaviour })
+  for (const schedule of await listSchedules(uow, source.id))
+    await cloneSchedule(uow, copy, schedule, coupons).catch(error => refuseCoupon(error, schedule.id))
   return copy
+}
+
+/** The request names no coupon, so what is wrong with one is wrong with how coupons are treated. */
+function refuseCoupon(error: unknown, scheduleId: string): never {
+  const { field = '' } = error instanceof AppError ? error.details : {}
+  if (!(error instanceof AppError) || !/^(coupon_ids|promotion_codes)/.test(field)) throw error
+  const message = `The schedule ${scheduleId} has a coupon that cannot be redeemed once more. ${error.message} Send NONE to leave coupons out.`
+  throw new AppError('INVALID_FIELD', message, { field: 'coupon_discount_behaviour', cause: error })
 }

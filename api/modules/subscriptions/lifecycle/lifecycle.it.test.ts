@@ -351,6 +351,30 @@ describe('copy', () => {
   })
 })
 
+test('a copy redeems the coupons once more, or leaves them out, and says so where they cannot be redeemed', async () => {
+  const { id: coupon } = await succeed(tenant, 'POST', '/v1/coupons', {
+    reference: tenant.seed.unique('launch'),
+    name: 'Launch',
+    status: 'ACTIVE',
+    discount: { type: 'PERCENTAGE', percentage: '10' },
+    duration: { type: 'FOREVER' },
+    maximum_redemptions: 2,
+  })
+  const { id } = await succeed(tenant, 'POST', PATH, { ...base(), customer_id: await customer() })
+  await makeSchedule(tenant, id, '2026-01-01T00:00:00Z', { coupon_ids: [coupon] })
+  const coupons = async (of: string) =>
+    (await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${of}`))['data'][0]
+      .coupon_ids
+  expect(await coupons((await post(`/${id}/copy`, {})).body['id'])).toEqual([coupon])
+  const refused = await post(`/${id}/copy`, {})
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_FIELD', field: 'coupon_discount_behaviour', message: expect.stringContaining('NONE') },
+  })
+  const without = await post(`/${id}/copy`, { coupon_discount_behaviour: 'NONE' })
+  expect(await coupons(without.body['id'])).toEqual([])
+})
+
 describe('PUT', () => {
   test('creates, then changes and activates the one with this reference', async () => {
     const reference = tenant.seed.unique('put')

@@ -9,11 +9,15 @@ import { upsertOptions, upsertQuery } from '../../../resource/upsert/upsert-quer
 import { viewOf } from '../../../resource/views.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { upsertSubscription } from '../subscription-commands.ts'
+import { CouponDiscountBehaviour } from '../succession/routes.ts'
 import { copySubscription } from './copy-subscription.ts'
 import { voidSubscription } from './void-subscription.ts'
 
 const PATH = '/v1/pricing-plan-subscriptions'
-const CopyBody = Shape({ reference: Optional(Nullable(Reference)) })
+const CopyBody = Shape({
+  reference: Optional(Nullable(Reference)),
+  coupon_discount_behaviour: CouponDiscountBehaviour,
+})
 
 const onSubscriptions = { tag: subscriptionResource.path, response: subscriptionResource.view }
 

@@ -1,5 +1,7 @@
-// Deletion of a schedule that is ACTIVE and has not begun: a change of plan is taken back (contract: Wallet grants, SCHEDULE_DELETED).
-import { afterAll, beforeAll, expect, test } from 'vitest'
+// Deletion of a schedule that is ACTIVE and has not begun: a change of plan is taken back (contract: Wallet grants, SCHEDULE_DELETED); and
+// of a draft.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { instantOf } from '../../../../shared/time.ts'
 import { type Answer, type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from '../testing/seed-subscription.ts'
@@ -81,4 +83,81 @@ test('the only one, and one between two others, are not deleted', async () => {
   expect((await remove(ids[1])).body['message']).toContain('would leave a gap')
   await remove(last)
   expect((await remove(ids[1])).status).toBe(200)
+})
+
+describe('a draft that is deleted', () => {
+  const MAY = '2026-05-01T00:00:00Z'
+  const running = async (more: object = {}) => {
+    const id = await makeSubscription(tenant)
+    const first = await makeSchedule(tenant, id, '2026-03-01T00:00:00Z', {
+      pricing_plan_version_id: versions[0],
+      ...more,
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+    return { id, first }
+  }
+  const draft = (id: string, query = '') =>
+    makeSchedule(tenant, id, MAY, { pricing_plan_version_id: versions[1], query })
+
+  test('has the schedule run on that had no end before, also after it was moved', async () => {
+    const { id } = await running()
+    const next = await draft(id)
+    await succeed(tenant, 'PATCH', `${SCHEDULES}/${next}?set_previous_end_at=true`, {
+      start_at: '2026-06-01T00:00:00Z',
+    })
+    expect(await timeline(id)).toEqual([
+      ['2026-03-01', '2026-06-01T00:00:00Z'],
+      ['2026-06-01', null],
+    ])
+    expect((await remove(next)).status).toBe(200)
+    expect(await timeline(id)).toEqual([['2026-03-01', null]])
+  })
+
+  test.each([
+    ['when it was created', async () => await running({ end_at: MAY })],
+    [
+      'since then',
+      async () => {
+        const made = await running()
+        await draft(made.id)
+        const url = `${SCHEDULES}/${made.first}?set_next_start_at=true`
+        await succeed(tenant, 'PATCH', url, { end_at: '2026-04-01T00:00:00Z' })
+        return made
+      },
+    ],
+  ])('leaves an end that was given %s', async (_when, make) => {
+    const { id, first } = await make()
+    const [, planned] = (await succeed(tenant, 'GET', of(id)))['data']
+    const next = planned?.id ?? (await draft(id))
+    const { end_at } = await succeed(tenant, 'GET', `${SCHEDULES}/${first}`)
+    expect((await remove(next)).status).toBe(200)
+    expect((await succeed(tenant, 'GET', `${SCHEDULES}/${first}`))['end_at']).toBe(end_at)
+    expect(end_at).not.toBeNull()
+  })
+
+  test('has the one run on that took the place of the schedule before it', async () => {
+    const { id, first } = await running()
+    const next = await draft(id)
+    const moved = await succeed(tenant, 'POST', `${SCHEDULES}/${first}/migrate?set_previous_end_at=true`, {
+      start_at: '2026-04-01T00:00:00Z',
+      pricing_plan_version_id: versions[1],
+    })
+    expect(moved['end_at']).toBe(MAY)
+    await succeed(tenant, 'POST', `${SCHEDULES}/${moved['id']}/activate`)
+    expect((await remove(next)).status).toBe(200)
+    expect(await timeline(id)).toEqual([
+      ['2026-03-01', '2026-04-01T00:00:00Z'],
+      ['2026-04-01', null],
+    ])
+  })
+
+  test('does not bring back time that has passed', async () => {
+    const { id } = await running()
+    const next = await draft(id)
+    const now = api.clock.now()
+    api.clock.set(instantOf(Date.parse('2026-05-02T00:00:00Z')))
+    expect((await remove(next)).status).toBe(200)
+    expect(await timeline(id)).toEqual([['2026-03-01', MAY]])
+    api.clock.set(instantOf(now))
+  })
 })

@@ -4,13 +4,13 @@ import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { deleteResource, saveChange, saveRemoval } from '../../../resource/commands.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
-import type { Schedule } from '../table.ts'
+import type { Schedule, Subscription } from '../table.ts'
 import { listSchedules, requireOpen, scheduleResource } from './schedule.ts'
 import { lockSchedule } from './schedule-commands.ts'
 
 /**
  * Deletes a DRAFT schedule, unless that would leave a gap between its neighbours, or the last ACTIVE one before it begins: the schedule
- * before it runs on in its place, with no refund where it would have ended. Throws COULD_NOT_DELETE_RESOURCE.
+ * before it runs on in its place, with no refund where it would have ended. With a draft goes the end that it gave to the schedule before. Throws COULD_NOT_DELETE_RESOURCE.
  */
 export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
@@ -21,7 +21,11 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
     const message = `It would leave a gap between the schedules ${before.id} and ${after.id}; delete the later ones first.`
     throw new AppError('COULD_NOT_DELETE_RESOURCE', message)
   }
-  if (schedule.status === 'DRAFT') return await deleteResource(uow, scheduleResource, id)
+  if (schedule.status === 'DRAFT') {
+    const deleted = await deleteResource(uow, scheduleResource, id)
+    if (before) await runOn(uow, subscription, before)
+    return deleted
+  }
   requireOpen(subscription)
   if (schedule.start_at <= formatInstant(uow.now))
     throw refused(schedule, 'it has begun; set its end_at, or have another schedule follow it')
@@ -31,7 +35,11 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   if (before.type === 'TRIAL')
     throw refused(schedule, `the trial ${before.id} would run on; cancel the subscription instead`)
   await saveRemoval(uow, scheduleResource, schedule)
-  await saveChange(uow, scheduleResource, before, { end_at: schedule.end_at, refund_advance_charges: false })
+  await saveChange(uow, scheduleResource, before, {
+    end_at: schedule.end_at,
+    ended_by_next: schedule.ended_by_next,
+    refund_advance_charges: false,
+  })
   await wakeBilling(uow, subscription)
   return schedule
 }
@@ -42,3 +50,12 @@ const refused = ({ id }: Schedule, why: string): AppError =>
     resourceId: id,
     resourceType: scheduleResource.objectType,
   })
+
+/** Takes away the end that a schedule got with the draft after it, unless that would bring back time that has passed. */
+async function runOn(uow: Uow, subscription: Subscription, schedule: Schedule): Promise<void> {
+  const isLive = subscription.status === 'ACTIVE' && schedule.status === 'ACTIVE'
+  const hasPassed = schedule.end_at !== null && schedule.end_at <= formatInstant(uow.now)
+  if (!schedule.ended_by_next || (isLive && hasPassed)) return
+  await saveChange(uow, scheduleResource, schedule, { end_at: null, ended_by_next: false })
+  if (isLive) await wakeBilling(uow, subscription)
+}

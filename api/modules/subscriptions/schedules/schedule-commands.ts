@@ -201,7 +201,8 @@ async function endPrevious(
   const previous = all.findLast(other => other.id !== exceptId && other.start_at < startAt)
   if (!previous || previous.end_at === startAt || (onlyOpen && previous.end_at !== null)) return
   requireAhead(uow, subscription, previous, startAt, 'start_at')
-  await saveChange(uow, scheduleResource, previous, { end_at: startAt })
+  const ended_by_next = previous.ended_by_next || previous.end_at === null
+  await saveChange(uow, scheduleResource, previous, { end_at: startAt, ended_by_next })
 }
 
 function refuseBoth({ setPreviousEndAt, setNextStartAt }: Neighbours): void {

@@ -108,6 +108,8 @@ export const scheduleResource = defineResource<Schedule>({
     ...row,
     pricing_plan_version_id:
       row.status === 'ACTIVE' && previous ? row.pricing_plan_version_id : await versionAtStart(uow, row),
+    // Another end is one that was given.
+    ...(previous && row.end_at !== previous.end_at ? { ended_by_next: false } : {}),
     entitlements: await canonicalEntitlements(uow, row.entitlements),
     override_pricings: changedOverrides([], row.override_pricings),
     seats_values: startingNow(row.seats_values, formatInstant(uow.now)),

@@ -24,6 +24,7 @@ async function refuseLive(uow: Uow, which: SQL, noun: string): Promise<void> {
     join customers c on c.platform_id = a.platform_id and c.environment = a.environment and c.id = a.customer_id
     where a.platform_id = ${platformId} and a.environment = ${environment}
       and (a.end_at is null or a.end_at > greatest(${now}::timestamptz, a.start_at)) and ${which}
+      and s.status in ('DRAFT', 'ACTIVE') and (s.cancelled_at is null or s.cancelled_at > ${now}::timestamptz)
     order by a.start_at, a.id limit 1`)
   const [live] = rows
   if (!live) return

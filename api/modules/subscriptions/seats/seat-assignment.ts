@@ -1,6 +1,7 @@
 // Seat assignments: which customer occupies a seat of a subscription, and for how long (contract: Seat assignment; semantics 4.4).
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -20,9 +21,9 @@ import { customerResource } from '../../parties/customers/resource.ts'
 import { lockSubscription } from '../billing-time/next-billing.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
-import { schedules, scheduleVersions } from '../table.ts'
+import { schedules, scheduleVersions, subscriptions } from '../table.ts'
 import { followsAssignments } from './seat-count.ts'
-import { SEAT_STATUSES, seatStatus } from './seat-status.ts'
+import { hasNoSeats, SEAT_STATUSES, seatStatus } from './seat-status.ts'
 import { refuseSecond } from './second-seat.ts'
 import { type SeatAssignment, seatAssignments } from './table.ts'
 
@@ -63,7 +64,7 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
     customer_id: () => customerResource,
   },
   computed: { status: OneOf(...SEAT_STATUSES) },
-  compute: async (uow, rows) => rows.map(row => ({ status: seatStatus(row, formatInstant(uow.now)) })),
+  compute: statusesOf,
   defaults: async (uow, row) => {
     if (!row.id) await lockInOrder(uow, row)
     return { start_at: formatInstant(uow.now) }
@@ -136,6 +137,21 @@ export const seatAssignmentResource: Resource<SeatAssignment> = defineResource<S
     update: { end_at: '2030-01-01T00:00:00Z' },
   },
 })
+
+/** With its subscription an assignment has ENDED. */
+async function statusesOf(uow: ReadUow, rows: readonly SeatAssignment[]) {
+  const now = formatInstant(uow.now)
+  const { id, status, cancelled_at } = subscriptions
+  const ids = [...new Set(rows.map(row => row.pricing_plan_subscription_id))]
+  const found = await uow.tx
+    .select({ id, status, cancelled_at })
+    .from(subscriptions)
+    .where(and(inThisTenant(uow, subscriptions), anyOf(id, ids)))
+  const over = new Set(found.filter(each => hasNoSeats(each, now)).map(each => each.id))
+  return rows.map(row => ({
+    status: over.has(row.pricing_plan_subscription_id) ? ('ENDED' as const) : seatStatus(row, now),
+  }))
+}
 
 /** Throws INVALID_FIELD for an end before the start. An assignment may end as it starts only once it is there: it is then taken back. */
 function requireEnd({ start_at, end_at }: SeatAssignment, previous: SeatAssignment | null): void {

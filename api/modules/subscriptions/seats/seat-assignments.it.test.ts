@@ -135,6 +135,51 @@ describe('an assignment that ends as it starts', () => {
   })
 })
 
+describe('an assignment of a subscription that is over', () => {
+  const activated = async () => {
+    const { seat, of } = await seated()
+    const id = of['pricing_plan_subscription_id']
+    const [schedule] = (await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${id}`))[
+      'data'
+    ]
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${schedule['pricing_plan_version_id']}`, {
+      status: 'ACTIVE',
+    })
+    const url = `/v1/pricing-plan-subscriptions/${id}`
+    await succeed(tenant, 'PATCH', url, { status: 'ACTIVE' })
+    return { seat, of, url }
+  }
+
+  test.each([
+    ['voided', (url: string) => succeed(tenant, 'POST', `${url}/void`)],
+    ['cancelled', (url: string) => succeed(tenant, 'POST', `${url}/cancel`, { type: 'NOW' })],
+  ])('that was %s has ENDED with it, and keeps nothing as it is', async (_how, end) => {
+    const { seat, of, url } = await activated()
+    const archive = () => tenant.call('POST', `/v1/customers/${seat['customer_id']}/archive`)
+    await succeed(tenant, 'POST', `${url}/cancel`, { type: 'DATE', cancel_at: '2026-04-01T00:00:00Z' })
+    expect(refusal(await archive())).toEqual([400, 'INVALID_OPERATION', 'status'])
+    await end(url)
+    expect(await succeed(tenant, 'GET', `${SEATS}/${seat['id']}`)).toMatchObject({ status: 'ENDED', end_at: null })
+    expect((await archive()).status).toBe(200)
+    expect((await tenant.call('POST', `/v1/product-items/${of['product_item_id']}/deprecate`)).status).toBe(200)
+  })
+
+  test('whose cancellation has come, and is not settled yet, has ENDED too', async () => {
+    const { seat, url } = await activated()
+    await succeed(tenant, 'POST', `${url}/cancel`, { type: 'DATE', cancel_at: '2026-03-12T00:00:00Z' })
+    const statusAt = async (time: string) => {
+      api.clock.set(Date.parse(time))
+      return (await succeed(tenant, 'GET', `${SEATS}/${seat['id']}`))['status']
+    }
+    expect([await statusAt('2026-03-11T23:59:59Z'), await statusAt('2026-03-12T00:00:00Z')]).toEqual([
+      'ACTIVE',
+      'ENDED',
+    ])
+    expect((await tenant.call('POST', `/v1/customers/${seat['customer_id']}/archive`)).status).toBe(200)
+    api.clock.set(Date.parse('2026-03-11T10:00:00Z'))
+  })
+})
+
 describe('a live assignment', () => {
   const blocked = (seat: Row, status: string) => ({
     status: 400,

@@ -1,4 +1,5 @@
 // Where an assignment stands at a time. Pure.
+import type { Subscription } from '../table.ts'
 import type { SeatAssignment } from './table.ts'
 
 export const SEAT_STATUSES = ['SCHEDULED', 'ACTIVE', 'ENDED'] as const
@@ -9,3 +10,9 @@ export function seatStatus({ start_at, end_at }: Pick<SeatAssignment, 'start_at'
   if (end_at !== null && (end_at <= now || end_at <= start_at)) return 'ENDED'
   return start_at > now ? 'SCHEDULED' : 'ACTIVE'
 }
+
+/** Whether a subscription has no seats any more: it has ended, whether or not that is settled, or was made by mistake. */
+export const hasNoSeats = (
+  { status, cancelled_at }: Pick<Subscription, 'status' | 'cancelled_at'>,
+  now: string,
+): boolean => (status !== 'DRAFT' && status !== 'ACTIVE') || (cancelled_at !== null && cancelled_at <= now)

@@ -13,7 +13,7 @@ import { VersionSelector } from '../schema.ts'
 import { INDEXING_MEMBERS, type Indexing } from './indexing.ts'
 import { type CouponBehaviour, copySchedule, migrateSchedule, type Span } from './succeed-schedule.ts'
 
-const CouponDiscountBehaviour = Optional(OneOf('NONE', 'CARRY_OVER'))
+export const CouponDiscountBehaviour = Optional(OneOf('NONE', 'CARRY_OVER'))
 const Realign = Optional(Nullable(Type.Boolean()))
 const CopyBody = Shape(
   {

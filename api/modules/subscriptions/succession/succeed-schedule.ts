@@ -20,10 +20,11 @@ export type Span = {
   /** Whether billing periods count from its start on. */
   readonly realign_invoice_date_to_pricing_plan_schedule_start_at?: boolean | null
 }
-/** Whether the new schedule has the coupons of the other (contract: coupon_discount_behaviour). NONE is the default. */
+/** Whether a new schedule has the coupons of the other (contract: coupon_discount_behaviour). */
 export type CouponBehaviour = { readonly coupon_discount_behaviour?: 'NONE' | 'CARRY_OVER' }
 
-const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
+/** The coupons of a schedule that is made from another, where they are not those of the other. NONE is the default. */
+export const carriedCoupons = ({ coupon_discount_behaviour: behaviour }: CouponBehaviour) =>
   behaviour === 'CARRY_OVER' ? {} : { coupon_ids: [], promotion_codes: [] }
 
 const realignedBy = ({ realign_invoice_date_to_pricing_plan_schedule_start_at: realign }: Span) => ({
@@ -95,6 +96,7 @@ export async function migrateSchedule(
     ...(body.status ? { status: body.status } : {}),
     type: 'DEFAULT',
     carries_usage: version.pricing_plan_id === schedule.pricing_plan_id,
+    ended_by_next: schedule.ended_by_next && placed.end_at === schedule.end_at,
     pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
     ...(await termsInVersion(uow, schedule, { version, start: start_at })),
     ...carriedCoupons(body),
