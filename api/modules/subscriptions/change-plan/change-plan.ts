@@ -29,7 +29,8 @@ type Request = Static<typeof ChangePlanBody>
 /**
  * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency, its
  * billing period and, on the same plan, its overrides. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days
- * left. In a trial it replaces what follows on the same plan too. Of two at once the second is judged by what the first has done. Throws INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
+ * left. In a trial it replaces what follows on the same plan too. Of two at once the second is judged by what the first has done. Throws
+ * INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
  */
 export async function changePlan(uow: Uow, idOrReference: string, request: Request): Promise<Schedule> {
   const subscription = await lockOne(uow, subscriptionResource, idOrReference)
