@@ -96,3 +96,19 @@ test('a preview shows the trial, and then the plan', async () => {
   const { first_invoice: next } = await shown('2026-01-02T00:00:00Z')
   expect(chargesOf(next)).toEqual(['2026-01-15..2026-02-01 17.00'])
 })
+
+test('a trial that is extended after it was charged ahead charges the days that are added', async () => {
+  const id = await paidTrial()
+  await billed(id, ['01-01T02:00', '01-05T02:00'])
+  const { data } = await succeed(tenant, 'GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${id}`)
+  const plan = data.find(({ type }: Row) => type === 'DEFAULT')
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${plan.id}?set_previous_end_at=true`, {
+    start_at: '2026-01-20T00:00:00Z',
+  })
+  expect(await billed(id, ['01-15T02:00', '01-20T02:00', '01-21T02:00', '02-01T02:00', '02-02T02:00'])).toEqual([
+    '2026-01-01..2026-01-15 2.80',
+    '2026-01-15..2026-01-20 1.00',
+    '2026-01-20..2026-02-01 12.00',
+    '2026-02-01..2026-03-01 31.00',
+  ])
+})
