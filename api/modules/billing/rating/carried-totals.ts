@@ -1,7 +1,7 @@
 // An amount on the total that a copy or a migration takes along is one discount: it is deducted once for an invoice that has lines of both
 // schedules (contract: a fixed-amount invoice-level discount applies once per invoice). Pure.
 import { groupBy } from '../../../../shared/group-by.ts'
-import { type ClauseEntry, clauseEntries } from '../../subscriptions/clauses/clause-entries.ts'
+import { clauseEntries, identityOf } from '../../subscriptions/clauses/clause-entries.ts'
 import type { ScheduleInput } from '../terms/billing-inputs.ts'
 import { idOfClause } from '../terms/clauses-of-prices.ts'
 
@@ -33,20 +33,12 @@ function amountsOn(schedule: Discounting): Amount[] {
   const seen = new Map<string, number>()
   return clauseEntries('discount', schedule).flatMap(entry => {
     if (entry.level !== null || !entry.value.amount) return []
-    const text = textOf(entry)
+    const text = `${identityOf(entry)} ${entry.value.end_at ?? ''}`
     const place = seen.get(text) ?? 0
     seen.set(text, place + 1)
     return { id: idOfClause(schedule.id, entry.path), schedule, key: `${text} ${place}` }
   })
 }
-
-const textOf = ({ value: { amount, condition, start_at, end_at } }: ClauseEntry): string =>
-  JSON.stringify([
-    [amount?.quantity, amount?.currency],
-    condition ? [condition.comparator, condition.value.amount.quantity, condition.value.amount.currency] : null,
-    start_at ?? null,
-    end_at ?? null,
-  ])
 
 /**
  * The discounts of an invoice with each amount on its total once, named after the first schedule that charges something. `charging`: the

@@ -65,7 +65,7 @@ export function clauseEntries(root: ClauseRoot, clauses: Partial<ScheduleClauses
 }
 
 /** What a clause is apart from its end. */
-const identityOf = ({ list, ids, value }: ClauseEntry): string => {
+export const identityOf = ({ list, ids, value }: ClauseEntry): string => {
   const { amount, percentage, condition, meter_value_calculation: metered, start_at } = value
   const money = (of: typeof amount) => (of ? [of.quantity, of.currency] : null)
   return JSON.stringify([
