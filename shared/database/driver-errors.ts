@@ -24,7 +24,7 @@ export class StoredMeanwhileError extends Error {
   readonly code = '40001'
 }
 
-/** The connection was lost after the commit had been sent, so nobody knows whether the transaction took effect. */
+/** The connection was lost after the commit had been sent, so it is not known whether the transaction took effect. */
 export class UnknownCommitError extends Error {
   constructor(cause: unknown) {
     super('the connection was lost while the transaction was committed', { cause })

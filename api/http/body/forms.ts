@@ -1,4 +1,4 @@
-// Bodies of which one member says that they have another form, which takes fewer fields than their shape names.
+// Bodies that have a second form, such as `init` from a template. One member shows that a body has it, and it takes fewer fields.
 import type { TSchema } from 'typebox'
 
 type Form = {
@@ -10,13 +10,13 @@ type Form = {
 
 const forms = new WeakMap<object, Form>()
 
-/** Notes the other form of a body. Returns the body. */
+/** Keeps the second form of a body with its schema, which it returns. */
 export function withForm<T extends TSchema>(body: T, form: Form): T {
   forms.set(body, form)
   return body
 }
 
-/** The other form of the body, where this one has it. */
+/** The second form of the body; undefined for data that does not have it. */
 export function formOf(schema: unknown, data: unknown): Form | undefined {
   const form = typeof schema === 'object' && schema !== null ? forms.get(schema) : undefined
   return form && typeof data === 'object' && data !== null && form.member in data ? form : undefined

@@ -1,4 +1,4 @@
-// What invoices show of a customer who is forgotten: those that were issued are books, and the others show nobody.
+// What invoices show after a customer is forgotten: issued ones keep the customer's details, and the others no longer have them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiHarness, startApi, type TestTenant } from '../../testing/harness.ts'
 import type { Row } from '../../testing/wire.ts'

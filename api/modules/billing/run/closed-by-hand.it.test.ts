@@ -1,4 +1,4 @@
-// A subscription that is over has nothing left to bill once its last invoice is closed, whoever closes it.
+// A subscription that has ended can be archived once its last invoice is closed, by a billing run or by a user.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { instantOf } from '../../../../shared/time.ts'
 import type { ApiHarness, TestTenant } from '../../../testing/harness.ts'

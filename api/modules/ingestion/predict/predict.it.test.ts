@@ -31,7 +31,7 @@ const START = '2026-03-01T00:00:00Z'
 
 /** What the customers of a subscription have used, by their references. */
 const used = new Map<string, string | AppError>()
-/** How often usage that cannot be read was asked for. */
+/** How many reads of usage failed. */
 let failures = 0
 const storedIds = new Set<string>()
 const usage: UsageReader = {

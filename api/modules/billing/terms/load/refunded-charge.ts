@@ -9,8 +9,8 @@ export const statusOf = (line: 'l' | 'r'): SQL => {
 }
 
 /**
- * Of the charge in the invoice line `l` of a statement: the line of its refund has its invoice and its key. Asked of one line at a time
- * (`offset 0`): joined to all lines, a plan that is kept since the table was empty compares each line of the tenant with each other one.
+ * SQL: whether another invoice line refunds the charge of the line `l`; such a line names the invoice and the key of the charge. `offset 0`
+ * has PostgreSQL look for one line at a time: a plan kept since the table was empty would compare every line of the tenant with every other.
  */
 export const isRefunded = sql`exists (
   select from invoice_lines r
