@@ -170,6 +170,35 @@ describe('refund_advance_charges', () => {
     expect((await invoicesOf(billed)).filter(({ status }) => status !== 'FINAL')).toEqual([])
   })
 
+  test.each([
+    ['EXCLUDING_TAX', '100', []],
+    ['INCLUDING_TAX', '121', []],
+    // The discount is as much as the charge without its tax, so that the tax is left to give back.
+    ['INCLUDING_TAX', '100', [['-17.36']]],
+  ])(
+    'a charge %s of which a discount took %s is given back where the invoice ends: %j',
+    async (amount_type, off, back) => {
+      setTime('2026-04-02T01:00:00Z')
+      const fee = amount_type === 'INCLUDING_TAX' ? '121' : '100'
+      const discount = { totals: [{ amount: { quantity: off, currency: 'EUR' } }] }
+      const start_at = '2026-04-01T00:00:00Z'
+      const billed = await billedSubscription(tenant, {
+        start_at,
+        fee,
+        plan: { amount_type },
+        schedule: async () => ({ discount }),
+      })
+      await run(billed)
+      setTime('2026-05-01T00:00:00Z')
+      await run(billed)
+      for (const { id } of (await invoicesOf(billed)).filter(({ status }) => status === 'DRAFT'))
+        await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+      await cancel(billed, { type: 'NOW', refund_advance_charges: true })
+      await run(billed)
+      expect((await invoicesOf(billed)).filter(({ status }) => status === 'DRAFT').map(amounts)).toEqual(back)
+    },
+  )
+
   test('refunds nothing by default, nor when the cancellation is revoked', async () => {
     const [kept, undone] = [await feeOfApril(), await feeOfApril()]
     setTime('2026-04-10T00:00:00Z')

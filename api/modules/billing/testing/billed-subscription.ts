@@ -35,6 +35,8 @@ export type BilledOptions = {
   /** String properties that every event of tokens has. */
   readonly properties?: readonly string[]
   readonly subscription?: Record<string, unknown>
+  /** Other members of the plan. */
+  readonly plan?: Record<string, unknown>
   readonly activate?: boolean
   /** Other members of the schedule, given the calculation of its usage. */
   readonly schedule?: (calculationId: string) => Promise<Record<string, unknown>>
@@ -161,7 +163,7 @@ async function planVersion(tenant: TestTenant, item: Row, options: BilledOptions
     const config = { pricing_type: 'FIXED', billing_in_advance: true, bands, ...options.feeConfig }
     items.push({ product_item_ids: [fee['id']], configs: [config] })
   }
-  const plan = await post('pricing-plans', { reference: seed.unique('plan'), name: 'Standard' })
+  const plan = await post('pricing-plans', { reference: seed.unique('plan'), name: 'Standard', ...options.plan })
   const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
   await post('pricings', {
     pricing_plan_version_id: version['id'],

@@ -3,15 +3,19 @@ import { sql } from 'drizzle-orm'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
 import { formatInstant } from '../../../../../shared/time.ts'
 import { storedTimeText } from '../../../../resource/columns.ts'
-import type { BillingInputs, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
+import type { BillingInputs, PlanInput, ScheduleInput, SubscriptionInput } from '../billing-inputs.ts'
 import { endWithRefund } from '../ends-with-refund.ts'
 import { isRefunded, statusOf } from './refunded-charge.ts'
 
-type Ended = { readonly subscription: SubscriptionInput; readonly schedules: readonly ScheduleInput[] }
+type Ended = {
+  readonly subscription: SubscriptionInput
+  readonly schedules: readonly ScheduleInput[]
+  readonly catalog: { readonly plans: readonly PlanInput[] }
+}
 
 /**
- * By subscription, the time after its end that closed invoices charged of schedules that end there with a refund, and none refunded. A
- * subscription is absent that has no such schedule, or did not end exactly where a closed invoice ends. One query, and none where nothing
+ * By subscription, the time after its end that closed invoices charged of schedules that end there with a refund, and none refunded. What
+ * discounts took whole was not paid, and nothing of it is given back. A subscription is absent that has no such schedule, or did not end exactly where a closed invoice ends. One query, and none where nothing
  * ended with a refund. One subscription at a time (`limit`, `offset 0`), whatever the tables held when the plan of the statement was made.
  */
 export async function loadChargedAfterEnd(
@@ -21,14 +25,18 @@ export async function loadChargedAfterEnd(
   const ended = all.flatMap(one => {
     const found = endWithRefund(one)
     if (found === null) return []
-    return found.scheduleIds.map(schedule => [one.subscription.id, schedule, formatInstant(found.end)] as const)
+    return found.scheduleIds.map(schedule => ({
+      id: one.subscription.id,
+      schedule_id: schedule,
+      ended_at: formatInstant(found.end),
+      with_tax: isWithTax(one, schedule),
+    }))
   })
   if (ended.length === 0) return new Map()
   const { platformId, environment } = uow.tenant
-  const each = (place: 0 | 1 | 2) => sql.param(ended.map(one => one[place]))
   const { rows } = await uow.tx.execute<{ id: string; start_at: string; end_at: string }>(sql`
     select e.id, e.ended_at::text as start_at, max(l.service_end)::text as end_at
-    from unnest(${each(0)}::text[], ${each(1)}::text[], ${each(2)}::timestamptz[]) as e (id, schedule_id, ended_at)
+    from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as e (id text, schedule_id text, ended_at timestamptz, with_tax boolean)
     cross join lateral (
       select from invoices c
       where c.platform_id = ${platformId} and c.environment = ${environment} and c.pricing_plan_subscription_id = e.id
@@ -37,10 +45,19 @@ export async function loadChargedAfterEnd(
       select * from invoice_lines
       where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = e.id
         and pricing_plan_schedule_id = e.schedule_id and source @> '{"in_advance": true}' and not source @> '{"one_off": true}'
-        and service_end > e.ended_at and amount_excluding_tax <> 0 offset 0) l
+        and service_end > e.ended_at and case when e.with_tax then amount_including_tax else amount_excluding_tax end
+          <> coalesce((source ->> 'deducted')::numeric, 0) offset 0) l
     where ${statusOf('l')} = 'FINAL' and not ${isRefunded}
     group by e.id, e.ended_at`)
   return new Map(
     rows.map(row => [row.id, { start_at: storedTimeText(row.start_at), end_at: storedTimeText(row.end_at) }]),
+  )
+}
+
+/** Whether what discounts took off the charges of a schedule includes tax, as the prices of its plan do. */
+function isWithTax({ schedules, catalog }: Ended, scheduleId: string): boolean {
+  const schedule = schedules.find(({ id }) => id === scheduleId)
+  return catalog.plans.some(
+    ({ id, amount_type }) => id === schedule?.pricing_plan_id && amount_type === 'INCLUDING_TAX',
   )
 }

@@ -127,7 +127,11 @@ function chargedAfterEnd(
   if (!ended || !closed.some(({ window }) => window.cutoffAt === ended.end)) return undefined
   const { end, scheduleIds } = ended
   const after = ahead.filter(
-    each => scheduleIds.includes(each.scheduleId) && each.refunded !== true && each.service.end > end,
+    each =>
+      scheduleIds.includes(each.scheduleId) &&
+      each.refunded !== true &&
+      each.service.end > end &&
+      !each.excludingTax.eq(each.deducted),
   )
   if (after.length === 0) return undefined
   const last = instantOf(Math.max(...after.map(({ service }) => service.end)))

@@ -78,9 +78,9 @@ export function closingsOf(story: Story): Closing[] {
     const end = endOf(story, known)
     // Who leaves before anything is charged has no invoice.
     if (cutoff > story.start + YEAR_DAYS * DAY || (from === null && end <= cutoff)) return closings
-    const next = cutoff < end ? spansOf(story, known, story.billing, { start: cutoff, end })[0] : undefined
-    closings.push({ cutoff, issued, from, ahead: next?.end ?? cutoff, known })
-    place = next ? { progress: now, from: cutoff, cutoff: next.end } : resumed(story, now, { from: cutoff, cutoff })
+    const next = cutoff < end ? closesAfter(story, known, { start: cutoff, end }) : undefined
+    closings.push({ cutoff, issued, from, ahead: next ?? cutoff, known })
+    place = next ? { progress: now, from: cutoff, cutoff: next } : resumed(story, now, { from: cutoff, cutoff })
   }
   return closings
 }
@@ -124,6 +124,11 @@ function endedAt(
 const opensAt = ({ phases }: Known): number => phases.find(({ trial }) => !trial)?.start ?? Number.POSITIVE_INFINITY
 
 const cutoffAfter = (story: Story, known: Known, from: number | null): number | undefined =>
-  from === null
-    ? opensAt(known)
-    : spansOf(story, known, story.billing, { start: from, end: endOf(story, known) })[0]?.end
+  from === null ? opensAt(known) : closesAfter(story, known, { start: from, end: endOf(story, known) })
+
+/** The end of the first period in a time; what follows a trial that is paid is charged when that ends, and not ahead with it. */
+function closesAfter(story: Story, known: Known, { start, end }: Span): number | undefined {
+  const closes = spansOf(story, known, story.billing, { start, end })[0]?.end
+  const tried = known.phases.find(({ paid }) => paid)?.end ?? null
+  return closes !== undefined && tried !== null && start < tried && tried < closes ? tried : closes
+}

@@ -123,6 +123,7 @@ const scheduleOf = (phase: Phase): ScheduleInput => ({
   ...(phase.deal.coupons.length === 0 ? {} : { coupons: phase.deal.coupons.map(couponOf) }),
   ...(phase.refund ? { refund_advance_charges: true as const } : {}),
   ...(phase.trial ? { trial: true as const } : {}),
+  ...(phase.paid ? { only_overrides: true as const } : {}),
   ...(phase.realign ? { realign: true } : {}),
 })
 

@@ -145,7 +145,7 @@ export type Story = {
   readonly start: number
   readonly billing: Length
   readonly calendar: boolean
-  /** Whether the first schedule is a TRIAL. */
+  /** Whether the first schedule is a TRIAL; one with amounts of its own is paid. */
   readonly trial: boolean
   readonly terms: Terms | null
   readonly template: Template | null
@@ -173,6 +173,8 @@ export type Phase = {
   readonly refund: boolean
   readonly realign: boolean
   readonly trial: boolean
+  /** Whether it is a TRIAL that sells only the prices for which it has amounts of its own. */
+  readonly paid: boolean
   /** When its ADDON is enabled. */
   readonly enabled: readonly Enabled[]
 }
@@ -234,17 +236,25 @@ function planKnown(plan: Plan, moment: number): Plan {
 
 function firstPhases(story: Story, rules: Rules): Phase[] {
   const { start, trial, template } = story
-  const shared = { end: null, refund: false, realign: false }
-  const first = { ...shared, id: 'schedule0', ...sold(story, { plan: 0, place: 0, start }), trial }
+  const shared = { end: null, refund: false, realign: false, trial: false, paid: false }
+  const own = sold(story, { plan: 0, place: 0, start })
+  const first = { ...shared, id: 'schedule0', ...own, ...(trial ? tried(own) : {}) }
   if (!template) return [first]
   const change = rules.moved(story, template.change)
   const second = {
     ...shared,
     id: 'schedule1',
     ...sold(story, { plan: template.plan, place: 1, start: change }),
-    trial: false,
   }
   return [{ ...first, end: change }, second]
+}
+
+/** What a TRIAL sells: the prices for which it has amounts of its own, or nothing. */
+function tried({ plan, deal }: Pick<Phase, 'plan' | 'deal'>): Pick<Phase, 'plan' | 'deal' | 'trial' | 'paid'> {
+  const prices = plan.prices.filter(({ id }) => deal.amounts.has(id))
+  // What a version of a rate card takes over from a price of a trial is in no story.
+  if (prices.length === 0 || plan.card) return { plan, deal: { ...deal, amounts: new Map() }, trial: true, paid: false }
+  return { plan: { id: plan.id, prices }, deal, trial: false, paid: true }
 }
 
 /** The schedules with one more, where the last one ends. */
@@ -257,7 +267,7 @@ function followed(
   if (start == null) throw new Error('a schedule follows one that has an end')
   const own = sold(story, { plan, place: phases.length, start })
   const next = { ...own, deal: withCarried(own.deal, phases.at(-1)), end: null, refund: false, realign }
-  return [...phases, { ...next, id: `schedule${phases.length}`, trial: false }]
+  return [...phases, { ...next, id: `schedule${phases.length}`, trial: false, paid: false }]
 }
 
 /** With the coupons that it takes along from the schedule before, which come first. */
