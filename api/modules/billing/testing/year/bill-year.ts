@@ -15,8 +15,9 @@ import { resolveTerms } from '../../terms/price-terms.ts'
 import { type InvoiceWindow, invoiceWindows } from '../../terms/windows.ts'
 import { type UsageNeed, usageNeeds } from '../../usage/usage-needs.ts'
 import { plainUsage } from '../example-inputs.ts'
+import { knownWith, type Progress, progressBefore } from './known.ts'
 import { PRODUCT_RULES } from './product-rules.ts'
-import { DAY, knownWith, type Progress, progressBefore, type Story, YEAR_DAYS } from './story.ts'
+import { DAY, type Story, YEAR_DAYS } from './story.ts'
 import { inputsOf } from './story-inputs.ts'
 
 export type Closed = { readonly window: InvoiceWindow; readonly invoice: PricedInvoice }

@@ -1,6 +1,7 @@
 // When the invoices of a story close, for the slow model: at the end of every period, and when the subscription ends.
 import { dayOf, type Length, periodAt, startOfDay } from './calendar.ts'
-import { DAY, type Known, knownWith, type Progress, progressBefore, type Story, YEAR_DAYS } from './story.ts'
+import { type Known, knownWith, type Progress, progressBefore } from './known.ts'
+import { DAY, type Story, YEAR_DAYS } from './story.ts'
 
 export type Closing = {
   readonly cutoff: number

@@ -1,9 +1,10 @@
 // Compares a year as it is billed with a year as the rules have it.
 import { decimal, plain, sum } from '../../../../../shared/decimal.ts'
 import { billYear, type Closed } from './bill-year.ts'
+import { knownAt, type Phase } from './known.ts'
 import { storyOf } from './random-story.ts'
 import { type Expected, expectedYear } from './slow-model/model.ts'
-import { knownAt, type Phase, pricesIn, type Story } from './story.ts'
+import { pricesIn, type Story } from './story.ts'
 import { linesOfYear } from './year-lines.ts'
 
 /** What differs between the two, in words; none when they agree. */

@@ -1,5 +1,6 @@
 // Which prices the discounts of a story are of.
-import { type Discount, itemOf, LEVELS, type Phase, type Plan, type Price } from './story.ts'
+import type { Phase } from './known.ts'
+import { type Discount, itemOf, LEVELS, type Plan, type Price } from './story.ts'
 
 /** Categories have every second price of a plan. */
 export const categoryOf = (price: string): string => `category${Number(price.at(-1)) % 2}`

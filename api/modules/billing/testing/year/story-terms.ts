@@ -2,7 +2,8 @@
 import { decimal, plain } from '../../../../../shared/decimal.ts'
 import { formatInstant, instantOf } from '../../../../../shared/time.ts'
 import type { ConfigInput } from '../../terms/billing-inputs.ts'
-import { type Coupon, type Discount, itemOf, type Phase, type Plan, type Price, type Scope } from './story.ts'
+import type { Phase } from './known.ts'
+import { type Coupon, type Discount, itemOf, type Plan, type Price, type Scope } from './story.ts'
 import { discountsOf, pricesOf } from './story-discounts.ts'
 
 const euro = (amount: number, places: number) => ({

@@ -1,17 +1,8 @@
 // The story of a year whose usage is events: more of it, much of it late or changed, and some at the very moments that cut it.
 import { closingsOf } from '../closings.ts'
+import { knownAt } from '../known.ts'
 import { chance, pick, type Random, randomOf, whole } from '../random.ts'
-import {
-  type Counts,
-  DAY,
-  type Deal,
-  knownAt,
-  type Plan,
-  type Price,
-  type Story,
-  type Usage,
-  YEAR_DAYS,
-} from '../story.ts'
+import { type Counts, DAY, type Deal, type Plan, type Price, type Story, type Usage, YEAR_DAYS } from '../story.ts'
 
 export const eventStory = (story: Story): Story => counted(withHelper(atEdges(withMore(everMetered(story)))))
 

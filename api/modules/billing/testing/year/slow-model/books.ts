@@ -1,7 +1,8 @@
 // What the slow model keeps: the periods of prices, what invoices charge of them, and what was charged before.
 import { dayOf, daysBetween } from '../calendar.ts'
 import type { Closing, Cut, Span } from '../closings.ts'
-import type { Phase, Price, Story } from '../story.ts'
+import type { Phase } from '../known.ts'
+import type { Price, Story } from '../story.ts'
 import type { Ratio } from './ratio.ts'
 
 /** A period of a price in one phase: its whole length, the part in force, and the days of it that are charged. */

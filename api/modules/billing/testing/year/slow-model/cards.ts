@@ -1,6 +1,7 @@
 // When the versions of a rate card price a schedule, for the slow model (semantics 3.1).
 import { dayOf, startOfDay } from '../calendar.ts'
-import type { Phase, Price, Story } from '../story.ts'
+import type { Phase } from '../known.ts'
+import type { Price, Story } from '../story.ts'
 
 type Time = Pick<Phase, 'start' | 'end'>
 

@@ -1,8 +1,9 @@
 // What discounts, coupons and minimums make of the charges of an invoice, for the slow model (semantics 2 and 5.4).
 import { dayOf, daysBetween, startOfDay } from '../calendar.ts'
 import { FAR, NOWHEN, spansOf } from '../closings.ts'
+import type { Phase } from '../known.ts'
 import { laterBy } from '../own-rules.ts'
-import { type Coupon, itemOf, type Phase, type Price } from '../story.ts'
+import { type Coupon, itemOf, type Price } from '../story.ts'
 import { categoryOf } from '../story-discounts.ts'
 import { chargedDays, type Entry, type Lines, type On, type Part, sumOf } from './books.ts'
 import { discountPrices, discountTotals, takeOff } from './discounts.ts'

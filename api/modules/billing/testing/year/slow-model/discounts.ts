@@ -1,7 +1,8 @@
 // What the discounts of schedules make of the charges of an invoice, for the slow model (semantics 5.4).
 import { dayOf, daysBetween } from '../calendar.ts'
 import { NOWHEN, type Span } from '../closings.ts'
-import type { Discount, Phase } from '../story.ts'
+import type { Phase } from '../known.ts'
+import type { Discount } from '../story.ts'
 import { discountsOf, pricesOf } from '../story-discounts.ts'
 import { type Entry, type On, type Part, type Period, sumOf, type Taken } from './books.ts'
 import { divided, isAbove, min, plus, type Ratio, ratio, rounded, times } from './ratio.ts'

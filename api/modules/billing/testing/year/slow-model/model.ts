@@ -2,7 +2,8 @@
 // with calendars of its own. It shares no code with billing, so that the two agree only when both are right.
 import { dayOf, daysBetween, startOfDay } from '../calendar.ts'
 import { type Closing, closingsOf, FAR, type Span, spansOf } from '../closings.ts'
-import { countOf, type Phase, type Price, type Story } from '../story.ts'
+import type { Phase } from '../known.ts'
+import { countOf, type Price, type Story } from '../story.ts'
 import {
   type Ahead,
   type Books,

@@ -1,6 +1,6 @@
 // How many seats there are when, and which of them are not paid for, for the slow model.
 import type { Closing, Span } from '../closings.ts'
-import type { Known } from '../story.ts'
+import type { Known } from '../known.ts'
 import type { ChargedPart } from './books.ts'
 
 /** The seats that are not paid for yet, each number with when they come and how many more they are. */
