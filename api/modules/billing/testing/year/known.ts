@@ -1,6 +1,6 @@
 // What is known of the subscription of a story at some moment: its schedules with what they sell, and what was done so far.
 import { OWN_RULES, type Rules } from './own-rules.ts'
-import { type Action, type Deal, NO_DEAL, type Plan, type Seat, type Story } from './story.ts'
+import { type Action, type Deal, type Discount, NO_DEAL, type Plan, type Seat, type Story } from './story.ts'
 
 export type Phase = {
   readonly id: string
@@ -99,11 +99,19 @@ function followed(
   return [...phases, { ...next, id: `schedule${phases.length}`, trial: false, paid: false }]
 }
 
-/** With the coupons that it takes along from the schedule before, which come first. */
-const withCarried = (deal: Deal, before: Phase | undefined): Deal =>
-  deal.carries && before
-    ? { ...deal, coupons: [...before.deal.coupons.map(each => ({ since: before.start, ...each })), ...deal.coupons] }
-    : deal
+/** With what it takes along from the schedule before, which comes first: coupons, and amounts on the total that hold for all of it. */
+function withCarried(deal: Deal, before: Phase | undefined): Deal {
+  if (!deal.carries || !before) return deal
+  return {
+    ...deal,
+    coupons: [...before.deal.coupons.map(each => ({ since: before.start, ...each })), ...deal.coupons],
+    discounts: [...before.deal.discounts.filter(isWholeAmount), ...deal.discounts],
+  }
+}
+
+/** An amount on the total without a start or an end of its own. */
+export const isWholeAmount = ({ level, percentage, from, until }: Discount): boolean =>
+  level === 'totals' && percentage === null && from === null && until === null
 
 /** What the schedule at a place sells: a plan, with its own amounts. */
 function sold(

@@ -82,7 +82,7 @@ export type Deal = {
   readonly minimum: number | null
   /** When the ADDON is enabled, in time after the start of the schedule; without an end as long as that. */
   readonly enabled: readonly { readonly from: number; readonly until: number | null }[]
-  /** Whether it takes the coupons of the schedule before along. */
+  /** Whether it takes along the coupons of the schedule before, and its amounts on the total. */
   readonly carries: boolean
 }
 export const NO_DEAL: Deal = {

@@ -24,12 +24,7 @@ export function applyClauses(given: readonly Entry[], on: On): void {
   const charged = reached.flatMap(({ entry: { phase, parts, period }, added }) =>
     [...parts, ...added].map(part => ({ phase: phase.id, part, period })),
   )
-  for (const phase of phases)
-    discountTotals(
-      phase,
-      charged.filter(each => each.phase === phase.id),
-      on,
-    )
+  for (const phase of phases) discountTotals(phase, charged, on)
   const partsOf = (having: ReadonlySet<string>): Part[] =>
     charged.filter(({ phase }) => having.has(phase)).map(({ part }) => part)
   for (const { coupon, having } of counting.filter(each => each.coupon.price === null))

@@ -1,7 +1,7 @@
 // What the discounts of schedules make of the charges of an invoice, for the slow model (semantics 5.4).
 import { dayOf, daysBetween } from '../calendar.ts'
 import { NOWHEN, type Span } from '../closings.ts'
-import type { Phase } from '../known.ts'
+import { isWholeAmount, type Phase } from '../known.ts'
 import type { Discount } from '../story.ts'
 import { discountsOf, pricesOf } from '../story-discounts.ts'
 import { type Entry, type On, type Part, type Period, sumOf, type Taken } from './books.ts'
@@ -129,14 +129,19 @@ function percentageOff({ phase, discount }: Of, members: readonly Entry[], on: O
   return off
 }
 
-/** The discounts of everything that a schedule is charged on an invoice: an amount is taken in full where it holds on any day of it. */
-export function discountTotals(
-  phase: Phase,
-  charged: readonly { readonly part: Part; readonly period: Period }[],
-  on: On,
-): void {
-  const parts = charged.map(({ part }) => part)
+type Charged = { readonly phase: string; readonly part: Part; readonly period: Period }
+
+/**
+ * The discounts of everything that a schedule is charged on an invoice: an amount is taken in full where it holds on any day of it. One that
+ * went along is taken once, off what all its schedules are charged.
+ */
+export function discountTotals(phase: Phase, invoiced: readonly Charged[], on: On): void {
   for (const { discount, path } of discountsOf(phase).filter(each => each.discount.level === 'totals')) {
+    const sharing = isWholeAmount(discount) ? sharingOf(phase, discount, on.closing.known.phases) : [phase.id]
+    const [first] = sharing.filter(id => invoiced.some(each => each.phase === id))
+    if (first !== phase.id) continue
+    const charged = invoiced.filter(each => sharing.includes(each.phase))
+    const parts = charged.map(({ part }) => part)
     const base = sumOf(parts)
     const key = `${path} ${phase.id}`
     if (Number.isNaN(base)) {
@@ -159,6 +164,22 @@ export function discountTotals(
     )
     on.lines.add('DISCOUNT', key, NOWHEN, -off)
   }
+}
+
+/** The schedules, each beginning where another ends, that have the same amount on the total: of two alike, the second is the second of each. */
+function sharingOf(phase: Phase, discount: Discount, phases: readonly Phase[]): string[] {
+  const isAlike = (other: Discount): boolean =>
+    isWholeAmount(other) &&
+    other.cents === discount.cents &&
+    other.condition?.cents === discount.condition?.cents &&
+    other.condition?.isAbove === discount.condition?.isAbove
+  const alikeIn = ({ deal }: Phase): Discount[] => deal.discounts.filter(isAlike)
+  const place = alikeIn(phase).indexOf(discount)
+  const has = (other: Phase): boolean => alikeIn(other).length > place
+  const found = [phase]
+  for (const other of phases) if (found.at(-1)?.end === other.start && has(other)) found.push(other)
+  for (const other of [...phases].reverse()) if (other.end === found[0]?.start && has(other)) found.unshift(other)
+  return found.map(({ id }) => id)
 }
 
 const isMet = ({ condition }: Discount, base: number): boolean =>
