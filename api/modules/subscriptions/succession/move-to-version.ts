@@ -108,7 +108,7 @@ type Later = { readonly subscription: Subscription; readonly move: VersionMove }
 async function movedInPlace(uow: Uow, schedule: Schedule, { subscription, move }: Later): Promise<Schedule> {
   const version = await getOne(uow, pricingPlanVersionResource, move.pricing_plan_version_id)
   const values: Partial<Schedule> = {
-    ...(await termsInVersion(uow, schedule, { version, start: schedule.start_at })),
+    ...(await termsInVersion(uow, schedule, { version, start: schedule.start_at, end: schedule.end_at })),
     pricing_plan_version_selector: null,
   }
   const row = { ...schedule, ...values }
