@@ -18,7 +18,7 @@ import { DiscountShape } from '../clauses/discount-schema.ts'
 import { CommitmentShape, MarkupShape } from '../clauses/schema.ts'
 import { SeatsValuesShape, UnitsShape } from '../counts/schema.ts'
 import { startingNow } from '../counts/seat-spans.ts'
-import { AppliedCouponShape, CouponIds, PromotionCodes } from '../coupons/schema.ts'
+import { AppliedCouponShape, AppliedDiscountShape, CouponIds, PromotionCodes } from '../coupons/schema.ts'
 import { couponsOf } from '../coupons/show-coupons.ts'
 import { takeCoupons } from '../coupons/take-coupons.ts'
 import { EnabledPricings } from '../enabled-pricings/schema.ts'
@@ -121,7 +121,7 @@ export const scheduleResource = defineResource<Schedule>({
   }),
   computed: {
     coupons: Type.Array(AppliedCouponShape),
-    coupon_discount: DiscountShape,
+    coupon_discount: AppliedDiscountShape,
     // Only a GET that asks for it shows it.
     combined_pricing_plan_version: pricingPlanVersionResource.view,
     // Only a GET of it shows them.
