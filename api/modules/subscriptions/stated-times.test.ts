@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clausesWithin, entriesWithin, statedAt } from './stated-times.ts'
+import { clausesWithin, entriesWithin, startsTooLate, statedAt } from './stated-times.ts'
 import type { Schedule } from './table.ts'
 
 const APRIL = '2026-04-01T00:00:00Z'
@@ -21,6 +21,15 @@ test.each<[string, object, object | null]>([
 
 test('a span without an end has whatever starts later', () => {
   expect(entriesWithin([{ start_at: JULY }], { ...SPAN, end: null })).toEqual([{ start_at: JULY }])
+})
+
+test('an entry starts too late after the end of its schedule, unless it is stored already', () => {
+  const entry = { number: '5', start_at: JULY }
+  expect(startsTooLate(entry, JUNE, [])).toBe(true)
+  expect(startsTooLate(entry, JUNE, [{ ...entry, number: '4' }])).toBe(true)
+  expect(startsTooLate(entry, JUNE, [{ ...entry }])).toBe(false)
+  expect(startsTooLate(entry, null, [])).toBe(false)
+  expect(startsTooLate({ start_at: MAY }, JUNE, [])).toBe(false)
 })
 
 test('clauses of a span keep their starts, and lists that were not given are not there', () => {

@@ -1,4 +1,5 @@
 // What a schedule states for times, such as seats, discounts and ADDONs, for a schedule of another time. Pure.
+import { isDeepStrictEqual } from 'node:util'
 import { CLAUSE_ROOTS, type ScheduleClauses } from './clauses/clause-entries.ts'
 import type { Schedule } from './table.ts'
 
@@ -9,6 +10,14 @@ export type ScheduleSpan = { readonly start: string; readonly end: string | null
 /** Whether anything of the span lies between the start and the end of an entry. */
 const isIn = ({ start_at, end_at }: Dated, { start, end }: ScheduleSpan): boolean =>
   !(end_at && end_at <= start) && !(end !== null && start_at && start_at >= end)
+
+/**
+ * Whether an entry starts only when its schedule has ended. One that is stored already may: what follows the schedule ended it earlier, and
+ * it runs on where that is taken back.
+ */
+export const startsTooLate = <T extends Dated>(entry: T, end: string | null, stored: readonly T[]): boolean =>
+  Boolean(end !== null && entry.start_at && entry.start_at >= end) &&
+  !stored.some(each => isDeepStrictEqual(each, entry))
 
 /** The entries as they are in the span. What has ended before, or starts after it, is left out. */
 export const entriesWithin = <T extends Dated>(

@@ -172,7 +172,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   // A new one is ACTIVE where a command puts it before another that is.
   if (row.status === 'DRAFT' || previous === null)
     await requireSellable(uow, row, subscription, row.status === 'ACTIVE')
-  await checkTerms(uow, row)
+  await checkTerms(uow, row, previous)
 }
 
 /** Throws INVALID_FIELD for a schedule that sets the billing day of periods that start with the calendar (semantics 4.3). */

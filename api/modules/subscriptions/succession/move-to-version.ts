@@ -113,7 +113,7 @@ async function movedInPlace(uow: Uow, schedule: Schedule, { subscription, move }
   }
   const row = { ...schedule, ...values }
   await requireSellable(uow, row, subscription, schedule.status === 'ACTIVE')
-  await checkTerms(uow, row)
+  await checkTerms(uow, row, null)
   return await saveChange(uow, scheduleResource, schedule, values)
 }
 
