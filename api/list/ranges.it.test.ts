@@ -18,6 +18,8 @@ test(
     const LISTS = [
       ...RESOURCES.filter(({ operations }) => operations.includes('list')).map(({ path }) => path),
       'invoices',
+      'pricing-plan-version-migrations',
+      'pricing-plan-version-simulations',
     ]
     expect(LISTS.length).toBeGreaterThan(30)
     const count = async (path: string, query: string): Promise<number | string> => {

@@ -282,7 +282,6 @@ export function defineResource<R extends StoredRow, Given = unknown>(
   const updateBody = withFixedFields(Shape(update), {
     changedBy,
     create: createBody,
-    given: Object.keys(definition.given ?? {}),
     view: shown,
   })
   const resource = { ...definition, fields, createBody, updateBody, view: shown }

@@ -23,6 +23,8 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'PricingPlanSubscriptionInitCreatePricingPlanSubscription.payment_acceptor_ids': ACCEPTORS,
   payment_acceptors: 'The payment acceptors of the subscription. Included by `expand[]=payment_acceptors`.',
   template: 'Only of a TEMPLATE: what `init` does with it.',
+  allow_promotion_codes:
+    'How many promotion codes a customer may use who chooses on top of the template: NONE, or SINGLE for one. Null: any number.',
   apply_billing_entity_selector:
     'Whether `init` chooses the billing entity by the country of the customer and the currency, where the call names none. Default false.',
   activated_at: 'When it became ACTIVE. Null: it has not been.',

@@ -113,7 +113,6 @@ function adviceOn(name: string, { schema, data }: Checked, { instancePath, schem
   // Where the body has another form, the name would be refused there too.
   const meant = similarNames(name, fieldsAt(schema, schemaPath), form ? [] : placesOf(name, schema))
   const advice = meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined
-  if (fixed === 'given') return `is taken at creation alone. ${advice ?? 'Leave it out.'}`
   if (fixed === 'shown')
     return `is only shown in answers. ${callsThatChange(schema, name) ?? advice ?? 'Leave it out.'}`
   return `is not a field that is accepted here. ${advice ?? 'Remove it, or check its spelling.'}`

@@ -40,8 +40,11 @@ export const ScheduleInfo = Type.Object({
   realign_invoice_date_to_pricing_plan_schedule_start_at: Type.Boolean(),
 })
 
-/** What `init` does with a template. */
-export const TemplateSettings = Shape({ apply_billing_entity_selector: Optional(Nullable(Type.Boolean())) })
+/** What `init` does with a template, and how many promotion codes a customer may use who chooses on top of it: any number without. */
+export const TemplateSettings = Shape({
+  apply_billing_entity_selector: Optional(Nullable(Type.Boolean())),
+  allow_promotion_codes: Optional(Nullable(OneOf('NONE', 'SINGLE'))),
+})
 export type TemplateSettings = Static<typeof TemplateSettings>
 
 export const VersionSelector = Shape({

@@ -96,8 +96,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     inactive_periods: readOnly(Type.Array(InactivePeriod)),
   },
   given: {
-    customer_reference: field(Reference, { change: 'never' }),
-    billing_entity_reference: field(Reference, { change: 'never' }),
+    customer_reference: field(Reference, TERM),
+    billing_entity_reference: field(Reference, TERM),
   },
   // Its PATCH, DELETE and cancel also act on its schedules: they are in routes.ts.
   operations: ['create', 'list', 'search', 'get', 'archive'],
@@ -195,40 +195,44 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
 const withoutNulls = (settings: SubscriptionSettings): Partial<Subscription> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
-/** Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one. */
-async function resolveParties(uow: Uow, row: Subscription & GivenParties): Promise<Subscription> {
+/**
+ * Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one, unless one of the two
+ * is as it was: then the other is the change.
+ */
+async function resolveParties(
+  uow: Uow,
+  row: Subscription & GivenParties,
+  previous: Subscription | null,
+): Promise<Subscription> {
   const { customer_reference, billing_entity_reference, ...rest } = row
+  const customer = { id: row.customer_id, before: previous?.customer_id, reference: customer_reference }
+  const entity = { id: row.billing_entity_id, before: previous?.billing_entity_id, reference: billing_entity_reference }
   return {
     ...rest,
-    customer_id: await named(uow, customerResource, 'customer', row.customer_id, customer_reference),
+    customer_id: await named(uow, customerResource, 'customer', customer),
     // A missing one is refused by `checkSubscription`.
-    billing_entity_id: idOf(
-      'bill',
-      (await named(
-        uow,
-        billingEntityResource,
-        'billing_entity',
-        row.billing_entity_id,
-        billing_entity_reference,
-      )) as string,
-    ),
+    billing_entity_id: idOf('bill', (await named(uow, billingEntityResource, 'billing_entity', entity)) as string),
   }
+}
+
+type GivenParty<R extends StoredRow> = {
+  readonly id: R['id'] | null
+  readonly before: R['id'] | null | undefined
+  readonly reference: string | null | undefined
 }
 
 async function named<R extends StoredRow>(
   uow: Uow,
   resource: Resource<R>,
   party: string,
-  id: R['id'] | null,
-  reference: string | null | undefined,
+  { id, before, reference }: GivenParty<R>,
 ): Promise<R['id'] | null> {
   if (!reference) return id
   const found = await findOne(uow, resource, reference)
   if (!found) throw notFound(resource, reference, `${party}_reference`)
-  if (id && found.id !== id) {
-    throw new AppError('INVALID_FIELD', `${party}_id and ${party}_reference name different ones; send one of them.`, {
-      field: `${party}_reference`,
-    })
-  }
-  return found.id
+  if (!id || id === before) return found.id
+  if (found.id === id || found.id === before) return id
+  throw new AppError('INVALID_FIELD', `${party}_id and ${party}_reference name different ones; send one of them.`, {
+    field: `${party}_reference`,
+  })
 }

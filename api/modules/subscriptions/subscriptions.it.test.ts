@@ -95,6 +95,26 @@ describe('create', () => {
   })
 })
 
+test('a DRAFT changes its parties by their references, also where an answer is sent back with one form changed', async () => {
+  const [one, other] = [await tenant.seed.make(customerResource), await tenant.seed.make(customerResource)]
+  const entity = await tenant.seed.make(billingEntityResource)
+  const reference = tenant.seed.unique('put')
+  const body = { reference, customer_reference: one['reference'], billing_currency: 'EUR' }
+  const put = (more: object) => tenant.call('PUT', PATH, { ...body, ...more })
+  const { id } = (await put({})).body
+  const patch = (change: object) => tenant.call('PATCH', `${PATH}/${id}`, change)
+  const by = { customer_reference: other['reference'] }
+  expect(await put(by)).toMatchObject({ status: 200, body: { customer_id: other['id'], ...by } })
+  expect((await patch({ ...by, customer_id: one['id'] })).body).toMatchObject({ customer_id: one['id'] })
+  expect((await patch({ billing_entity_reference: entity['reference'] })).body).toMatchObject({
+    billing_entity_id: entity['id'],
+  })
+  const third = await tenant.seed.make(customerResource)
+  expect((await patch({ ...by, customer_id: third['id'] })).body).toEqual(refusal('customer_reference'))
+  const live = await makeActiveSubscription(tenant, '2026-03-01T00:00:00Z')
+  expect((await tenant.call('PATCH', `${PATH}/${live}`, by)).body).toEqual(refusal('customer_reference'))
+})
+
 describe('a customer with a subscription', () => {
   const archive = (id: string) => tenant.call('POST', `/v1/customers/${id}/archive`)
 

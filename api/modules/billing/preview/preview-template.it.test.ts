@@ -192,6 +192,31 @@ test('with units, seats, ADDONs and a promotion code that the customer chooses',
   expect(await stored()).toEqual(before)
 })
 
+test('with as many promotion codes as the template allows', async () => {
+  const of = await template()
+  const [{ code: one }, { code: other }] = [await promotion(), await promotion()]
+  const field = 'pricing_plan_schedule_customizations.0.promotion_codes'
+  const answerTo = async (...promotion_codes: string[]) => {
+    const { body } = await tenant.call('POST', PREVIEW, {
+      template_pricing_plan_subscription_id: of.id,
+      pricing_plan_schedule_customizations: [{ pricing_plan_schedule_id: of.scheduleId, promotion_codes }],
+    })
+    return body['code'] === undefined ? linesOf(body['invoice']).length : [body['code'], body['field']]
+  }
+  const allow = (allow_promotion_codes: string | null) =>
+    patch(`pricing-plan-subscriptions/${of.id}`, { template: { allow_promotion_codes } })
+  // Three charges, and a line for each discount.
+  expect(await answerTo(one, other)).toBe(5)
+  expect((await allow('SINGLE'))['template']).toEqual({ allow_promotion_codes: 'SINGLE' })
+  expect(await answerTo(one)).toBe(4)
+  expect(await answerTo(one, other)).toEqual(['INVALID_FIELD', field])
+  await allow('NONE')
+  expect(await answerTo()).toBe(3)
+  expect(await answerTo(one)).toEqual(['INVALID_FIELD', field])
+  await allow(null)
+  expect(await answerTo(one, other)).toBe(5)
+})
+
 test('what is chosen stands beside what the template has for other prices', async () => {
   const of = await template({ hasChosen: true })
   const own = ['100.00', '5.00', '6.00', '7.00'].map(each => `03-01..2026-04-01 ${each}`)

@@ -13,7 +13,7 @@ import { lockTemplate, subscriptionFromTemplate } from '../../subscriptions/init
 import { CUSTOMIZATIONS } from '../../subscriptions/init/schema.ts'
 import { listSchedules } from '../../subscriptions/schedules/schedule.ts'
 import { type ScheduleBody, updateSchedule } from '../../subscriptions/schedules/schedule-commands.ts'
-import type { Schedule } from '../../subscriptions/table.ts'
+import type { Schedule, Subscription } from '../../subscriptions/table.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
 import type { TemplatePreview } from './preview-body.ts'
 import { type Preview, previewsOf } from './preview-invoices.ts'
@@ -43,7 +43,7 @@ type Made = {
 async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Made> {
   const { template_pricing_plan_subscription_id: templateId, [CUSTOMIZATIONS]: customizations = [] } = request
   // Before anything is written: what is refused then has no number of a transaction, which would hold up the outbox.
-  await lockTemplate(uow, templateId)
+  requireAllowedCodes(await lockTemplate(uow, templateId), customizations)
   // A reference is left out: another customer may have it already.
   const { reference: _reference, ...details } = (request.customer_details ?? ANONYMOUS) as Row
   const customer = await within('customer_details', () => createResource(uow, customerResource, details))
@@ -74,10 +74,25 @@ async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Mad
   return { state: { ...state, inputs }, ids }
 }
 
-type Customization = Omit<
-  NonNullable<TemplatePreview[typeof CUSTOMIZATIONS]>[number],
-  'pricing_plan_schedule_id' | 'units'
->
+type Customizations = NonNullable<TemplatePreview[typeof CUSTOMIZATIONS]>
+
+/** Throws INVALID_FIELD for more promotion codes than the template allows. One code for several schedules is one. */
+function requireAllowedCodes({ template }: Subscription, customizations: Customizations): void {
+  const allowed = template?.allow_promotion_codes ?? null
+  if (allowed === null) return
+  const given = new Set<string>()
+  for (const [place, { promotion_codes = [] }] of customizations.entries()) {
+    for (const code of promotion_codes) given.add(code.toUpperCase())
+    if (given.size <= (allowed === 'SINGLE' ? 1 : 0)) continue
+    const message =
+      allowed === 'SINGLE'
+        ? 'The template takes one promotion code (allow_promotion_codes); send one.'
+        : 'The template takes no promotion codes (allow_promotion_codes); leave them out.'
+    throw new AppError('INVALID_FIELD', message, { field: `${CUSTOMIZATIONS}.${place}.promotion_codes` })
+  }
+}
+
+type Customization = Omit<Customizations[number], 'pricing_plan_schedule_id' | 'units'>
 
 /** What is chosen, and what the template has for others. */
 function besides<T>(chosen: readonly T[], own: readonly T[], idOf: (each: T) => string): readonly T[] {

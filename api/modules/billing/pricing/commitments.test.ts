@@ -29,6 +29,17 @@ const shown = (invoice: Pick<PricedInvoice['columns'], 'content'> | undefined): 
 const linesOf = (invoice: Pick<PricedInvoice['columns'], 'content'> | undefined) =>
   invoice?.content.periods.flatMap(({ groups }) => groups.flatMap(group => group.lines)) ?? []
 
+test.each([
+  ['ended before its schedule began', { start_at: '2025-01-01T00:00:00Z', end_at: '2025-06-01T00:00:00Z' }],
+  ['ends where its schedule begins', { start_at: '2025-01-01T00:00:00Z', end_at: START }],
+  ['would begin after its schedule was ended', { start_at: '2026-02-01T00:00:00Z' }],
+])('a minimum of the whole invoice that %s is none, and the usage is charged', (_title, times) => {
+  const commitment = { totals: [{ amount: eur('100'), ...times }] }
+  const schedules = [{ commitment, end_at: '2026-01-20T00:00:00Z' }]
+  const inputs = exampleInputs({ start: START, items: [PER_UNIT], schedules })
+  expect(exampleInvoices(inputs, 1, '10').flatMap(invoice => shown(invoice))).toEqual(['REVENUE Tokens: 10.00'])
+})
+
 /** One euro per unit. */
 const PER_UNIT = metered([{ amount: eur('1') }])
 /** 2.00 up to 100, then 1.00. */

@@ -100,7 +100,7 @@ const changeOf = ({ amount, percentage }: ClauseEntry['value'], money: Money): C
     ? { kind: 'AMOUNT', amount: money(amount.quantity) }
     : { kind: 'PERCENTAGE', percentage: percentage ? decimal(percentage) : ZERO }
 
-/** Null for a commitment of units whose price the schedule does not have. */
+/** None for a commitment of units whose price the schedule does not have, and for one that never applies. */
 function commitmentOf(
   schedule: ScheduleInput,
   entry: ClauseEntry,
@@ -113,6 +113,8 @@ function commitmentOf(
   const clause = clauseOf(schedule, entry)
   // A minimum of the whole invoice has no lines to date it by: it applies while its schedule is in force.
   const during = clause.of === null ? withinOf(schedule, clause.during) : clause.during
+  // It has ended before the schedule begins, or the schedule was ended before it would begin.
+  if (during !== null && during.end !== null && during.end <= during.start) return []
   return [{ ...clause, during, value, inAdvance, isOfOnePrice: isOnePrice(about) }]
 }
 

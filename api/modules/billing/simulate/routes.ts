@@ -33,6 +33,8 @@ const SIMULATION_LIST: ListSpec = {
     pricing_plan_id: { kind: 'equals', column: 'pricing_plan_id' },
     pricing_plan_version_id: { kind: 'equals', column: 'pricing_plan_version_id' },
     status: { kind: 'equals', column: 'status', schema: OneOf(...SIMULATION_STATUSES) },
+    created_at: { kind: 'range', column: 'created_at' },
+    updated_at: { kind: 'range', column: 'updated_at' },
   },
   names: { pricing_plan_id: () => pricingPlanResource },
   orderBy: ['created_at'],

@@ -41,6 +41,8 @@ const MIGRATION_LIST: ListSpec = {
     from_pricing_plan_version_id: { kind: 'equals', column: 'from_pricing_plan_version_id' },
     pricing_plan_version_id: { kind: 'equals', column: 'pricing_plan_version_id' },
     status: { kind: 'equals', column: 'status', schema: OneOf(...MIGRATION_STATUSES) },
+    created_at: { kind: 'range', column: 'created_at' },
+    updated_at: { kind: 'range', column: 'updated_at' },
   },
   orderBy: ['created_at'],
   searchable: [],

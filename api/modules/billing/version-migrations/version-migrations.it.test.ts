@@ -312,6 +312,21 @@ test('compares with the invoice of the same period however far ahead, and moves 
   expect((await versionsOf(trial)).map(text => text.split(' ')[0])).toEqual([version, next])
 })
 
+test('moves a subscription whose discount has ended by then, and leaves the discount behind', async () => {
+  const { version, next, subscriptions } = await onOneVersion(1)
+  const [one = ''] = subscriptions
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${await firstOf(one)}`, {
+    discount: { totals: [{ percentage: '50', end_at: '2026-03-20T00:00:00Z' }] },
+  })
+  const { id } = await post(`pricing-plan-versions/${version}/migrate`, { pricing_plan_version_id: next })
+  await run(id)
+  await post(`pricing-plan-version-migrations/${id}/start`)
+  await run(id)
+  const [row] = await subscriptionsOf(id)
+  expect(row).toMatchObject({ status: 'MOVED', code: null })
+  expect((await get(`pricing-plan-schedules/${row?.['pricing_plan_schedule_id']}`))['discount']).toEqual({ totals: [] })
+})
+
 test('leaves a later schedule that a FINAL invoice has charged ahead, and names it', async () => {
   const { version, next, subscriptions } = await onOneVersion(1)
   const [id = ''] = subscriptions

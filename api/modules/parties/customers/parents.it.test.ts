@@ -34,6 +34,25 @@ describe('the parents of a customer', () => {
     expect(refusal(nobody)).toEqual([404, 'RESOURCE_NOT_FOUND', 'parent_customer_ids.1'])
   })
 
+  test('change by either form, also where an answer is sent back with one of the two changed', async () => {
+    const [one, two, three] = [await idOf(), await idOf(), await idOf()]
+    const made = (await create({ reference: tenant.seed.unique('child'), parent_customer_id: one })).body
+    const parentsBy = async (body: object) => (await patch(made['id'], body)).body['parent_customer_ids']
+    expect(await parentsBy({ parent_customer_id: two })).toEqual([two])
+    expect(await parentsBy({ parent_customer_id: two, parent_customer_ids: [one, three] })).toEqual([one, three])
+    expect(await parentsBy({ parent_customer_id: null })).toEqual([one, three])
+    expect(await parentsBy({ parent_customer_id: three, parent_customer_ids: [one, three] })).toEqual([three])
+    const both = await patch(made['id'], { parent_customer_id: one, parent_customer_ids: [two] })
+    expect(refusal(both)).toEqual([400, 'INVALID_FIELD', 'parent_customer_id'])
+    expect(refusal(await patch(made['id'], { parent_customer_id: made['id'] }))[1]).toBe('INVALID_FIELD')
+    expect(await parentsBy({ parent_customer_id: null })).toEqual([])
+    const put = { reference: made['reference'], type: made['type'], parent_customer_id: one }
+    const again = await tenant.call('PUT', '/v1/customers', put)
+    expect(again).toMatchObject({ status: 200, body: { parent_customer_ids: [one] } })
+    const moved = await tenant.call('PUT', '/v1/customers', { ...put, parent_customer_id: two })
+    expect(moved).toMatchObject({ status: 200, body: { parent_customer_id: two } })
+  })
+
   test('never close a circle, however long', async () => {
     const top = await idOf()
     const middle = await idOf({ parent_customer_id: top })
@@ -159,7 +178,14 @@ describe('what decides about the events of a customer', () => {
       { processing_only: false, roles: ['PROCESSING_ONLY'] },
     ])
       expect(refusal(await create(body))).toEqual([400, 'INVALID_FIELD', 'processing_only'])
-    expect((await patch(made.body['id'], { processing_only: false })).status).toBe(400)
+    const { id } = made.body
+    expect((await patch(id, { processing_only: false })).body).toMatchObject({ roles: ['DEFAULT'] })
+    expect((await patch(id, { processing_only: false, roles: ['SELLER'] })).body).toMatchObject({ roles: ['SELLER'] })
+    const both = { processing_only: true, roles: ['DEFAULT'] }
+    expect(refusal(await patch(id, both))).toEqual([400, 'INVALID_FIELD', 'processing_only'])
+    await patch(id, { status: 'ACTIVE' })
+    expect((await patch(id, { processing_only: false })).status).toBe(200)
+    expect(refusal(await patch(id, { processing_only: true }))).toEqual([400, 'INVALID_FIELD', 'processing_only'])
   })
 })
 

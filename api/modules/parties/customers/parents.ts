@@ -1,4 +1,5 @@
 // The parents of a customer: who it belongs to, and whose usage may also be that of its own (semantics 1.3).
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'drizzle-orm'
 import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
@@ -10,17 +11,22 @@ const FIELD = 'parent_customer_ids'
 /** The other way to give the one parent. */
 export type GivenParent = { readonly parent_customer_id?: string | null }
 
-/** A customer with its parents in one place, however they were given. Throws INVALID_FIELD when both forms disagree. */
-export function withParents(row: Customer & GivenParent): Customer {
+/** The parent of a customer that has one alone. */
+export const onlyParent = (ids: Customer['parent_customer_ids']): string | null =>
+  ids.length === 1 ? (ids[0] ?? null) : null
+
+/**
+ * A customer with its parents in one place, however they were given: an answer that is sent back with one of the two forms changed changes
+ * the parents. Throws INVALID_FIELD when both are other parents than before, and disagree.
+ */
+export function withParents(row: Customer & GivenParent, previous: Customer | null): Customer {
   const { parent_customer_id: one, ...rest } = row
-  if (!one) return rest
-  const ids = rest.parent_customer_ids
-  if (ids.length > 0 && !(ids.length === 1 && ids[0] === one)) {
-    throw new AppError('INVALID_FIELD', 'It names another parent than parent_customer_ids; send one of the two.', {
-      field: 'parent_customer_id',
-    })
-  }
-  return { ...rest, parent_customer_ids: [one] }
+  const [ids, before] = [rest.parent_customer_ids, previous?.parent_customer_ids ?? []]
+  if (one === undefined || one === onlyParent(ids) || one === onlyParent(before)) return rest
+  if (isDeepStrictEqual(ids, before)) return { ...rest, parent_customer_ids: one === null ? [] : [one] }
+  throw new AppError('INVALID_FIELD', 'It names another parent than parent_customer_ids; send one of the two.', {
+    field: 'parent_customer_id',
+  })
 }
 
 /**

@@ -15,7 +15,7 @@ import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
-import { checkParents, type GivenParent, PARENTS_MAX, withParents } from './parents.ts'
+import { checkParents, type GivenParent, onlyParent, PARENTS_MAX, withParents } from './parents.ts'
 import { defaultRoles, type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
@@ -74,8 +74,8 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     forgotten_at: readOnly(Timestamp),
   },
   given: {
-    parent_customer_id: field(IdText('customer'), { change: 'never' }),
-    processing_only: field(Type.Boolean(), { change: 'never' }),
+    parent_customer_id: field(IdText('customer')),
+    processing_only: field(Type.Boolean(), { change: 'draft' }),
   },
   operations: ['create', 'upsert', 'list', 'search', 'get', 'update', 'delete', 'activate', 'deprecate', 'archive'],
   byReference: true,
@@ -87,7 +87,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   references: { parent_customer_ids: () => customerResource },
   computed: { parent_customer_id: IdText('customer'), processing_only: Type.Boolean() },
   derive: ({ parent_customer_ids: ids, roles }) => ({
-    parent_customer_id: ids.length === 1 ? (ids[0] ?? null) : null,
+    parent_customer_id: onlyParent(ids),
     processing_only: roles.includes('PROCESSING_ONLY'),
   }),
   defaults: (_uow, row: Customer & GivenProcessingOnly) => ({ parent_customer_ids: [], roles: defaultRoles(row) }),
@@ -97,7 +97,7 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
   }),
   resolve: async (uow, row, previous) => ({
-    ...withParents(withRole(row)),
+    ...withParents(withRole(row, previous), previous),
     organization: row.organization && (await checkedOrganization(row.organization, previous?.organization, uow.now)),
   }),
   afterSave: saveTermsHistory,

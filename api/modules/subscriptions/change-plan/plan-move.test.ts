@@ -49,14 +49,21 @@ describe('refuses', () => {
       { ...group, status: 'DEPRECATED' },
       on('small'),
       on('large'),
-      { code: 'INVALID_OPERATION', resource_id: 'ppgr_1' },
+      { code: 'INVALID_OPERATION', field: 'pricing_plan_id', resource_id: 'ppgr_1' },
     ],
     [
       'what the group does not allow',
       { ...group, downgrade_type: 'NOT_ALLOWED' },
       on('large'),
       on('small'),
-      { code: 'INVALID_OPERATION', resource_id: 'ppgr_1' },
+      { code: 'INVALID_OPERATION', field: 'pricing_plan_id', resource_id: 'ppgr_1' },
+    ],
+    [
+      'a billing period that the group does not allow',
+      { ...group, downgrade_type: 'NOT_ALLOWED' },
+      on('small', of('YEAR')),
+      on('small', of('MONTH')),
+      { code: 'INVALID_OPERATION', field: 'billing_period', resource_id: 'ppgr_1' },
     ],
     ['the plan it is on', group, on('small'), on('small'), { code: 'INVALID_OPERATION', field: 'pricing_plan_id' }],
     [

@@ -38,6 +38,7 @@ export function planMove(group: Group | null, from: Place, to: Place): PlanMove 
       'INVALID_OPERATION',
       `The pricing plan group ${group.id} is ${group.status}; activate it first.`,
       {
+        field: 'pricing_plan_id',
         resourceId: group.id,
         resourceType: 'PRICING_PLAN_GROUP',
       },
@@ -50,6 +51,7 @@ export function planMove(group: Group | null, from: Place, to: Place): PlanMove 
     'INVALID_OPERATION',
     `The group ${group.id} does not allow ${direction === 'UPGRADE' ? 'an upgrade' : 'a downgrade'}.`,
     {
+      field: target === place ? 'billing_period' : 'pricing_plan_id',
       resourceId: group.id,
       resourceType: 'PRICING_PLAN_GROUP',
     },

@@ -12,6 +12,7 @@ import { isMeasured } from '../../catalog/products/schema.ts'
 import { productItems, products } from '../../catalog/products/table.ts'
 import { overridden } from '../overrides/merge-overrides.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
+import { startsTooLate } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { CLAUSE_ROOTS, type ClauseEntry, type ClauseRoot, clauseEntries, type DiscountList } from './clause-entries.ts'
@@ -22,10 +23,11 @@ const invalid = (message: string, field: string): AppError => new AppError('INVA
  * Throws unless every discount, markup and commitment is in the schedule's currency, of something the schedule's version sells, and
  * says one thing.
  */
-export async function checkClauses(uow: Uow, schedule: Schedule): Promise<void> {
+export async function checkClauses(uow: Uow, schedule: Schedule, stored: Schedule | null): Promise<void> {
   const entries = CLAUSE_ROOTS.flatMap(root => {
     const own = clauseEntries(root, schedule)
-    for (const entry of own) checkEntry(root, entry, schedule)
+    const before = stored ? clauseEntries(root, stored) : []
+    for (const entry of own) checkEntry(root, entry, { schedule, before })
     return own
   })
   if (!entries.some(({ level }) => level !== null)) return
@@ -62,7 +64,9 @@ const A_CLAUSE: Readonly<Record<ClauseRoot, string>> = {
   commitment: 'A commitment',
 }
 
-function checkEntry(root: ClauseRoot, { path, value, ids }: ClauseEntry, schedule: Schedule): void {
+type Within = { readonly schedule: Schedule; readonly before: readonly ClauseEntry[] }
+
+function checkEntry(root: ClauseRoot, { list, path, value, ids }: ClauseEntry, { schedule, before }: Within): void {
   const { amount, percentage, condition, start_at, end_at, meter_value_calculation: metered } = value
   const noun = A_CLAUSE[root]
   const [other, name] = root === 'commitment' ? [metered, 'meter_value_calculation'] : [percentage, 'percentage']
@@ -83,7 +87,8 @@ function checkEntry(root: ClauseRoot, { path, value, ids }: ClauseEntry, schedul
   const from = start_at ?? schedule.start_at
   if (end_at && end_at <= from)
     throw invalid(`${noun} ends after it starts, and this one starts at ${from}.`, `${path}.end_at`)
-  if (start_at && schedule.end_at !== null && start_at >= schedule.end_at)
+  const stored = before.filter(each => each.list === list).map(each => each.value)
+  if (startsTooLate(value, schedule.end_at, stored))
     throw invalid(`The schedule ends at ${schedule.end_at}; start it before that.`, `${path}.start_at`)
 }
 

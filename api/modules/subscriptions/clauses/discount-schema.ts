@@ -6,7 +6,8 @@ import { DiscountCondition } from '../../coupons/schema.ts'
 /** Discounts in one list of a schedule, and ids in one discount. */
 const ENTRIES_MAX = 100
 
-const valueFields = {
+/** What every discount has. */
+export const DISCOUNT_VALUE = {
   start_at: Optional(Nullable(Timestamp)),
   end_at: Optional(Nullable(Timestamp)),
   amount: Optional(Nullable(Amount)),
@@ -16,7 +17,7 @@ const valueFields = {
 const OnIds = Shape(
   {
     ids: Type.Array(IdText('thing that the list is for'), { minItems: 1, maxItems: ENTRIES_MAX }),
-    ...valueFields,
+    ...DISCOUNT_VALUE,
   },
   { title: 'DiscountOnIds' },
 )
@@ -30,7 +31,9 @@ export const DiscountShape = Shape(
     product_items: listOn,
     products: listOn,
     product_categories: listOn,
-    totals: Optional(Nullable(Type.Array(Shape(valueFields, { title: 'TotalDiscount' }), { maxItems: ENTRIES_MAX }))),
+    totals: Optional(
+      Nullable(Type.Array(Shape(DISCOUNT_VALUE, { title: 'TotalDiscount' }), { maxItems: ENTRIES_MAX })),
+    ),
   },
   { title: 'Discount' },
 )

@@ -6,21 +6,12 @@ import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Terms } from '../../catalog/pricing-plans/variants/variants.ts'
 import { scheduleTerms } from '../sold-items.ts'
+import { entriesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { pricesOfVersions, type SoldPrice } from './check-counts.ts'
 
 type Counts = Pick<Schedule, 'seats_values' | 'units' | 'included_volumes'>
-
-type Dated = { readonly start_at?: string | null; readonly end_at?: string | null }
-
-/** What a schedule states for times, as it is from `start` on. What has ended by then is left out. */
-export const entriesFrom = <T extends Dated>(entries: readonly T[], start: string): (T | Omit<T, 'start_at'>)[] =>
-  entries.flatMap(entry => {
-    if (entry.end_at && entry.end_at <= start) return []
-    const { start_at, ...rest } = entry
-    return [start_at && start_at > start ? entry : rest]
-  })
 
 /**
  * The same counts and included volumes for the prices that another version, or each version of another rate card, has for the same items; those it does not
@@ -29,7 +20,7 @@ export const entriesFrom = <T extends Dated>(entries: readonly T[], start: strin
 export async function countsInVersion(
   uow: ReadUow,
   schedule: Schedule,
-  to: { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string },
+  to: ScheduleSpan & { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'> },
 ): Promise<Counts> {
   const { seats_values, units, included_volumes } = schedule
   if (seats_values.length + units.length + included_volumes.length === 0)
@@ -43,9 +34,9 @@ export async function countsInVersion(
       pricing_item_config_id: configId,
     }))
   return {
-    seats_values: entriesFrom(seats_values, to.start).flatMap(moved),
+    seats_values: entriesWithin(seats_values, to).flatMap(moved),
     units: units.flatMap(moved),
-    included_volumes: entriesFrom(included_volumes, to.start).flatMap(moved),
+    included_volumes: entriesWithin(included_volumes, to).flatMap(moved),
   }
 }
 

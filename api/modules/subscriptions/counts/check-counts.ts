@@ -15,6 +15,7 @@ import { productItems } from '../../catalog/products/table.ts'
 import { overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
 import { scheduleTerms, soldItems } from '../sold-items.ts'
+import { startsTooLate } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import type { SeatsValue } from './schema.ts'
@@ -109,7 +110,7 @@ export async function metricsOf(
  * Throws unless every number of seats is of a PER_SEAT price that the version, or a version of the rate card, sells, within what the price allows and the
  * only one at its time, and every number of units is of a ONE_OFF price that is sold by units.
  */
-export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
+export async function checkCounts(uow: Uow, schedule: Schedule, stored: Schedule | null): Promise<void> {
   const { seats_values: seats, units } = schedule
   if (seats.length + units.length === 0) return
   const sold = await pricesOfVersions(uow, await versionsSold(uow, schedule), {
@@ -124,7 +125,7 @@ export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
   }
   for (const [index, entry] of seats.entries()) {
     const path = `seats_values.${index}`
-    checkSeats(entry, { price: priceOf(entry.pricing_item_config_id, path), path, schedule })
+    checkSeats(entry, { price: priceOf(entry.pricing_item_config_id, path), path, schedule, stored })
     const other = seats.slice(0, index).findIndex(each => overlap(each, entry, schedule))
     if (other >= 0)
       refuse(`seats_values.${other} states the seats of this price at the same time; end it first.`, `${path}.start_at`)
@@ -145,9 +146,15 @@ export async function checkCounts(uow: Uow, schedule: Schedule): Promise<void> {
   }
 }
 
-type Of = { readonly price: SoldPrice; readonly path: string; readonly schedule: Schedule }
+type Of = {
+  readonly price: SoldPrice
+  readonly path: string
+  readonly schedule: Schedule
+  readonly stored: Schedule | null
+}
 
-function checkSeats({ number, start_at, end_at }: SeatsValue, { price, path, schedule }: Of): void {
+function checkSeats(entry: SeatsValue, { price, path, schedule, stored }: Of): void {
+  const { number, start_at, end_at } = entry
   const { model, config } = price
   if (model !== 'PER_SEAT')
     refuse(`The price is of a ${model} item; only a PER_SEAT item has seats.`, `${path}.pricing_item_config_id`)
@@ -162,7 +169,7 @@ function checkSeats({ number, start_at, end_at }: SeatsValue, { price, path, sch
     refuse(`The price is of at most ${bounds.maximum_number} seats.`, `${path}.number`)
   if (start_at && start_at < schedule.start_at)
     refuse(`The schedule starts at ${schedule.start_at}; start it then or later.`, `${path}.start_at`)
-  if (start_at && schedule.end_at !== null && start_at >= schedule.end_at)
+  if (startsTooLate(entry, schedule.end_at, stored?.seats_values ?? []))
     refuse(`The schedule ends at ${schedule.end_at}; start it before that.`, `${path}.start_at`)
   if (end_at && end_at <= (start_at ?? schedule.start_at)) refuse('end_at must be after start_at.', `${path}.end_at`)
 }

@@ -4,15 +4,15 @@ import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/bill
 import { addPeriod, addPeriodAt, type PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, type Instant, instantOf } from '../../../../shared/time.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
-import type { Discount } from '../clauses/discount-schema.ts'
-import type { AppliedCoupon } from './schema.ts'
+import type { AppliedCoupon, AppliedDiscount } from './schema.ts'
 
-type Held = Pick<AppliedCoupon, 'discount' | 'limited_to'>
+type Held = Pick<AppliedCoupon, 'coupon_id' | 'promotion_code_id' | 'promotion_code' | 'discount' | 'limited_to'>
 /** From when to when it holds, as its lists show it. */
 export type ShownTime = { readonly start_at: string; readonly end_at: string | null }
 
 /** The discounts of a coupon by what it is limited to; null for free usage, which is no discount of money. */
-export function discountOfCoupon({ discount, limited_to }: Held, time: ShownTime): Discount | null {
+export function discountOfCoupon(coupon: Held, time: ShownTime): AppliedDiscount | null {
+  const { coupon_id, promotion_code_id, promotion_code: code, discount, limited_to } = coupon
   if (discount.usage) return null
   const { amount, percentage, condition } = discount
   const value = {
@@ -20,6 +20,8 @@ export function discountOfCoupon({ discount, limited_to }: Held, time: ShownTime
     ...(amount ? { amount } : {}),
     ...(percentage ? { percentage } : {}),
     ...(condition ? { condition } : {}),
+    coupon_id,
+    promotion_code_details: promotion_code_id && code ? { promotion_code_id, code } : null,
   }
   const { product_category_ids: categories, product_ids: products, product_item_ids: items } = limited_to ?? {}
   const on = (ids: readonly string[] | null | undefined) => (ids && ids.length > 0 ? [{ ids: [...ids], ...value }] : [])

@@ -19,17 +19,14 @@ import { promotionCodeResource } from '../../coupons/promotion-code.ts'
 import { couponRedemptions } from '../../coupons/table.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { PromotionCodeDetails } from './schema.ts'
 
 const expanded = (shape: string) => Optional(Nullable(Included(shape)))
 const Redemption = Type.Object(
   {
     id: Type.String(),
     coupon_id: Type.String(),
-    promotion_code_details: Optional(
-      Nullable(
-        Type.Object({ promotion_code_id: Type.String(), code: Type.String() }, { title: 'PromotionCodeDetails' }),
-      ),
-    ),
+    promotion_code_details: Optional(Nullable(PromotionCodeDetails)),
     redeemed_at: Timestamp,
     customer_id: Type.String(),
     customer: expanded('Customer'),

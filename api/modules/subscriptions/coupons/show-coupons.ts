@@ -6,10 +6,9 @@ import { at, formatInstant } from '../../../../shared/time.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingPeriodOf, zoneOfSubscription } from '../billing-time/billing-calendar.ts'
-import type { Discount } from '../clauses/discount-schema.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from '../table.ts'
 import { discountOfCoupon, type ShownTime, startOfCoupon, timeOfCoupon } from './coupon-lists.ts'
-import type { AppliedCoupon } from './schema.ts'
+import type { AppliedCoupon, AppliedDiscount } from './schema.ts'
 
 /** `coupons` and `coupon_discount` of each schedule. */
 export async function couponsOf(uow: ReadUow, rows: readonly Schedule[]): Promise<Row[]> {
@@ -34,7 +33,7 @@ async function subscriptionsOf(
 
 async function shownOf(uow: ReadUow, row: Schedule, subscription: Subscription | undefined): Promise<Row> {
   if (!subscription) return { coupons: [], coupon_discount: null }
-  const shown: { readonly coupon: AppliedCoupon; readonly discount: Discount | null }[] = []
+  const shown: { readonly coupon: AppliedCoupon; readonly discount: AppliedDiscount | null }[] = []
   for (const coupon of row.applied_coupons) {
     const time = await timeOf(uow, coupon, { subscription, schedule: row })
     shown.push({ coupon, discount: discountOfCoupon(coupon, time) })
@@ -77,11 +76,11 @@ async function schedulesOf(uow: ReadUow, subscriptionId: Subscription['id']): Pr
   return await uow.tx.select().from(schedules).where(where).orderBy(asc(schedules.start_at))
 }
 
-function together(all: readonly Discount[]): Discount | null {
+function together(all: readonly AppliedDiscount[]): AppliedDiscount | null {
   if (all.length === 0) return null
   const merged: Record<string, unknown[]> = {}
   for (const discount of all) {
     for (const [list, entries] of Object.entries(discount)) merged[list] = [...(merged[list] ?? []), ...(entries ?? [])]
   }
-  return merged as Discount
+  return merged as AppliedDiscount
 }

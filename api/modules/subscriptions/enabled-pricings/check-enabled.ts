@@ -8,6 +8,7 @@ import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { isOptional } from '../../catalog/pricing-plans/checks/optional.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
+import { startsTooLate } from '../stated-times.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -20,10 +21,11 @@ const refuse = (field: string, message: string) => new AppError('INVALID_FIELD',
  * Throws unless each is an ADDON, or in a pricing group, of the schedule's version or of a version of its rate card, at a time within the schedule,
  * enabled once at any time, and sold by the subscription's billing entity.
  */
-export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> {
+export async function checkEnabled(uow: Uow, schedule: Schedule, before: Schedule | null): Promise<void> {
   const { enabled_pricings: enabled } = schedule
   if (enabled.length === 0) return
-  for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule })
+  const stored = before?.enabled_pricings ?? []
+  for (const [index, entry] of enabled.entries()) checkTimes(entry, { index, schedule, stored })
   const versionIds = await versionsSold(uow, schedule)
   const rows = await uow.tx
     .select({
@@ -52,12 +54,16 @@ export async function checkEnabled(uow: Uow, schedule: Schedule): Promise<void> 
 
 function checkTimes(
   entry: EnabledPricing,
-  { index, schedule }: { readonly index: number; readonly schedule: Schedule },
+  {
+    index,
+    schedule,
+    stored,
+  }: { readonly index: number; readonly schedule: Schedule; readonly stored: readonly EnabledPricing[] },
 ) {
   const field = `enabled_pricings.${index}`
   const [start, end] = timesOf(entry, schedule)
   if (end <= start) throw refuse(`${field}.end_at`, `It starts at ${start}; end it after that.`)
-  if (schedule.end_at !== null && start >= schedule.end_at)
+  if (startsTooLate(entry, schedule.end_at, stored))
     throw refuse(`${field}.start_at`, `The schedule ends at ${schedule.end_at}; start it before that.`)
   if (end <= schedule.start_at)
     throw refuse(`${field}.end_at`, `The schedule starts at ${schedule.start_at}; end it after that.`)

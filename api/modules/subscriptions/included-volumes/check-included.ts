@@ -11,6 +11,7 @@ import { isMeasured } from '../../catalog/products/schema.ts'
 import type { ClauseChange } from '../clauses/clause-entries.ts'
 import { metricsOf, pricesOfVersions, type SoldPrice } from '../counts/check-counts.ts'
 import { overlap, statedChanges } from '../counts/seat-spans.ts'
+import { startsTooLate } from '../stated-times.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -24,7 +25,7 @@ const refuse = (message: string, field: string): never => {
  * Throws unless every volume is of a price of usage that the schedule sells, in the unit of its metric, at a time of its own, and all of
  * one price are granted again at the same times.
  */
-export async function checkIncludedVolumes(uow: Uow, schedule: Schedule): Promise<void> {
+export async function checkIncludedVolumes(uow: Uow, schedule: Schedule, stored: Schedule | null): Promise<void> {
   const { included_volumes: entries } = schedule
   if (entries.length === 0) return
   const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
@@ -43,7 +44,7 @@ export async function checkIncludedVolumes(uow: Uow, schedule: Schedule): Promis
     }
     checkPrice(price, path)
     checkVolume(entry, { isMoney: metrics.get(price.productItemIds[0] ?? '') === 'AMOUNT', schedule, path })
-    checkTimes(entry, { schedule, path })
+    checkTimes(entry, { schedule, path, stored: stored?.included_volumes ?? [] })
     const others = entries.slice(0, index)
     const other = others.findIndex(each => overlap(each, entry, schedule))
     if (other >= 0)
@@ -93,11 +94,14 @@ function checkVolume({ number, amount, count }: ScheduleIncludedVolume, { isMone
       refuse('What is included must be a decimal, 0 or more.', `${path}.${name}`)
 }
 
-function checkTimes({ start_at, end_at }: ScheduleIncludedVolume, { schedule, path }: Omit<Of, 'isMoney'>): void {
+type Within = Omit<Of, 'isMoney'> & { readonly stored: readonly ScheduleIncludedVolume[] }
+
+function checkTimes(entry: ScheduleIncludedVolume, { schedule, path, stored }: Within): void {
+  const { start_at, end_at } = entry
   const from = start_at ?? schedule.start_at
   if (start_at && start_at < schedule.start_at)
     refuse(`The schedule starts at ${schedule.start_at}; start it then or later.`, `${path}.start_at`)
-  if (schedule.end_at !== null && from >= schedule.end_at)
+  if (startsTooLate(entry, schedule.end_at, stored))
     refuse(`The schedule ends at ${schedule.end_at}; start it before that.`, `${path}.start_at`)
   if (end_at && end_at <= from) refuse('end_at must be after start_at.', `${path}.end_at`)
 }

@@ -121,6 +121,14 @@ describe('on top of a template', () => {
 })
 
 describe('without a template', () => {
+  test('the subscription may say that it is BILLING, and no other type', async () => {
+    const own = { customer_id: ids.customer, billing_entity_id: ids.entity, billing_currency: 'EUR' }
+    const sent = (type: string) => tenant.call('POST', `${PATH}/init`, { pricing_plan_subscription: { ...own, type } })
+    expect(await sent('BILLING')).toMatchObject({ status: 200, body: { type: 'BILLING' } })
+    for (const type of ['QUOTE', 'TEMPLATE'])
+      expect((await sent(type)).body).toMatchObject({ code: 'INVALID_FIELD', field: 'pricing_plan_subscription.type' })
+  })
+
   test.each([...ON_TOP_OF_TEMPLATE, CUSTOMIZATIONS])('%s is refused beside the subscription', async name => {
     const given: Readonly<Record<string, unknown>> = {
       variant: 'DEFAULT',

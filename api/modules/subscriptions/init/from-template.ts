@@ -12,6 +12,7 @@ import { customerResource } from '../../parties/customers/resource.ts'
 import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
+import { statedAt } from '../stated-times.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { withLatestVersion } from './latest-version.ts'
@@ -65,22 +66,10 @@ export async function subscriptionFromTemplate(
       throw named(error)
     })
     const end_at = schedule.end_at === null ? null : moved(schedule.end_at)
-    const atNewTime = <T extends { readonly start_at?: string | null; readonly end_at?: string | null }>(
-      entry: T,
-    ): T => ({
-      ...entry,
-      ...(entry.start_at ? { start_at: moved(entry.start_at) } : {}),
-      ...(entry.end_at ? { end_at: moved(entry.end_at) } : {}),
-    })
-    const enabled_pricings = schedule.enabled_pricings.map(atNewTime)
-    const seats_values = schedule.seats_values.map(atNewTime)
-    const included_volumes = schedule.included_volumes.map(atNewTime)
     const placed = { start_at: moved(schedule.start_at), end_at }
     await cloneSchedule(uow, subscription, schedule, {
       ...placed,
-      enabled_pricings,
-      seats_values,
-      included_volumes,
+      ...statedAt(schedule, moved),
     }).catch(error => {
       throw named(error)
     })

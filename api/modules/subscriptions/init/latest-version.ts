@@ -16,7 +16,7 @@ export async function withLatestVersion(uow: Uow, schedule: Schedule, given: Sch
   if (selector === null || selector.type === 'VERSION') return schedule
   const version = await namedVersion(uow, { pricing_plan_version_selector: selector })
   if (!version || version.id === schedule.pricing_plan_version_id || version.rate_card !== null) return schedule
-  const to = { version, start: schedule.start_at }
+  const to = { version, start: schedule.start_at, end: schedule.end_at }
   for (const [index, unit] of given.entries()) {
     const carried = (await termsInVersion(uow, { ...schedule, units: [unit] }, to))['units']
     if (Array.isArray(carried) && carried.length > 0) continue

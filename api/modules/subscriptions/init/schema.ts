@@ -1,6 +1,6 @@
 // The body and the answer of `POST /v1/pricing-plan-subscriptions/init`: both its forms in one shape.
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
-import { IdText, Nullable, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
+import { IdText, Nullable, OneOf, Optional, Shape, Timestamp } from '../../../resource/shapes.ts'
 import { CustomerEntitlementsShape } from '../../catalog/features/schema.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { UnitsShape } from '../counts/schema.ts'
@@ -11,7 +11,8 @@ import { subscriptionResource } from '../subscription.ts'
 export const membersOf = (shape: TSchema): TProperties => (shape as TObject).properties
 
 const ofSubscription = membersOf(subscriptionResource.createBody)
-const { type: _type, ...billed } = ofSubscription
+// A whole subscription may be sent, which says its type; `init` makes none of another.
+const billed = { ...ofSubscription, type: Optional(OneOf('BILLING')) }
 const { pricing_plan_subscription_id: _of, start_at: _start, ...ofSchedule } = membersOf(scheduleResource.createBody)
 
 const SCHEDULES_MAX = 100

@@ -4,6 +4,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
 import { listSchedules } from '../schedules/schedule.ts'
+import { statedWithin } from '../stated-times.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type CouponBehaviour, carriedCoupons } from '../succession/succeed-schedule.ts'
 import type { Subscription } from '../table.ts'
@@ -23,8 +24,12 @@ export async function copySubscription(
   const source = await lockExisting(uow, subscriptionResource, idOrReference)
   const copy = await cloneSubscription(uow, source, { reference: reference ?? null })
   const coupons = carriedCoupons({ coupon_discount_behaviour })
+  // One that was ended early may state something for a time that it no longer has.
   for (const schedule of await listSchedules(uow, source.id))
-    await cloneSchedule(uow, copy, schedule, coupons).catch(error => refuseCoupon(error, schedule.id))
+    await cloneSchedule(uow, copy, schedule, {
+      ...statedWithin(schedule, { start: schedule.start_at, end: schedule.end_at }),
+      ...coupons,
+    }).catch(error => refuseCoupon(error, schedule.id))
   return copy
 }
 

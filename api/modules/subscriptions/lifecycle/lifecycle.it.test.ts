@@ -111,6 +111,33 @@ describe('init from a template', () => {
     expect(found['data'].map((row: Row) => row['id'])).toContain(body['id'])
   })
 
+  test('has the discounts and minimums of the template as long after its start as those are', async () => {
+    const { id } = await succeed(tenant, 'POST', PATH, { ...base(), type: 'TEMPLATE' })
+    const amount = { quantity: '5', currency: 'EUR' }
+    await makeSchedule(tenant, id, '2025-12-31T23:00:00Z', {
+      discount: { totals: [{ percentage: '50', end_at: '2026-03-31T22:00:00Z' }, { percentage: '10' }] },
+      commitment: { totals: [{ amount, start_at: '2026-01-31T23:00:00Z' }] },
+    })
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+    const { status, body } = await init({
+      template_pricing_plan_subscription_id: id,
+      customer_id: await customer(),
+      pricing_plan_subscription_start_at: '2026-06-30T22:00:00Z',
+    })
+    // 90 and 31 days after 1 July.
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        pricing_plan_schedules: [
+          {
+            discount: { totals: [{ percentage: '50', end_at: '2026-09-28T22:00:00Z' }, { percentage: '10' }] },
+            commitment: { totals: [{ amount, start_at: '2026-07-31T22:00:00Z' }] },
+          },
+        ],
+      },
+    })
+  })
+
   test('takes units for prices of its schedules, and refuses other customizations by name', async () => {
     const template = await makeTemplate()
     const [first] = await api.sql(

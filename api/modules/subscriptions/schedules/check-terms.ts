@@ -7,11 +7,14 @@ import { checkIncludedVolumes } from '../included-volumes/check-included.ts'
 import { checkOverrides } from '../overrides/check-overrides.ts'
 import type { Schedule } from '../table.ts'
 
-/** Throws, with the path of the field, for the first of its terms that the schedule cannot have. */
-export async function checkTerms(uow: Uow, schedule: Schedule): Promise<void> {
-  await checkClauses(uow, schedule)
-  await checkEnabled(uow, schedule)
+/**
+ * Throws, with the path of the field, for the first of its terms that the schedule cannot have. `stored`: the schedule as it is; null for a
+ * new one.
+ */
+export async function checkTerms(uow: Uow, schedule: Schedule, stored: Schedule | null): Promise<void> {
+  await checkClauses(uow, schedule, stored)
+  await checkEnabled(uow, schedule, stored)
   await checkOverrides(uow, schedule)
-  await checkIncludedVolumes(uow, schedule)
-  await checkCounts(uow, schedule)
+  await checkIncludedVolumes(uow, schedule, stored)
+  await checkCounts(uow, schedule, stored)
 }

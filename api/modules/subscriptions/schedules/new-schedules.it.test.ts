@@ -132,6 +132,24 @@ describe('a later start', () => {
   }
   const [january, june, september] = ['2026-01-01T00:00:00Z', '2026-06-01T00:00:00Z', '2026-09-01T00:00:00Z']
 
+  test('leaves what the schedule before states for later, which holds up no other change and counts again without the later one', async () => {
+    const later = { percentage: '5', start_at: september }
+    const { body: first } = await post({ start_at: january, discount: { totals: [later] } })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${subscription}`, { status: 'ACTIVE' })
+    const { body: second } = await post({ start_at: june })
+    const patch = (body: object) => tenant.call('PATCH', `${SCHEDULES}/${first['id']}`, body)
+    const commitment = { totals: [{ amount: { quantity: '5', currency: 'EUR' } }] }
+    expect(await patch({ commitment })).toMatchObject({
+      status: 200,
+      body: { discount: { totals: [later] }, commitment },
+    })
+    const another = { ...later, percentage: '7' }
+    expect((await patch({ discount: { totals: [another] } })).body).toEqual(refusal('discount.totals.0.start_at'))
+    await succeed(tenant, 'DELETE', `${SCHEDULES}/${second['id']}`)
+    expect(await timeline()).toEqual([[january, null]])
+    expect((await patch({ discount: { totals: [another] } })).status).toBe(200)
+  })
+
   test('ends a schedule that runs on without an end, and no schedule that has one', async () => {
     expect((await post({ start_at: january })).status).toBe(201)
     expect((await post({ start_at: january })).body).toEqual(refusal('start_at'))

@@ -153,7 +153,7 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
     if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
     else {
       await requireSellable(uow, schedule, subscription, true)
-      await checkEnabled(uow, schedule)
+      await checkEnabled(uow, schedule, schedule)
     }
   }
 }
@@ -163,7 +163,7 @@ async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscript
   requireExact(schedule, subscription)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
-  await checkTerms(uow, schedule)
+  await checkTerms(uow, schedule, schedule)
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, {
     status: 'ACTIVE',
@@ -228,7 +228,7 @@ async function startNext(
     throw new AppError('INVALID_FIELD', message, { field })
   }
   const moved = { ...next, start_at: endAt }
-  await checkTerms(uow, moved).catch(error => {
+  await checkTerms(uow, moved, next).catch(error => {
     if (!(error instanceof AppError)) throw error
     const message = `The schedule ${next.id} after it cannot start then: ${error.details.field}: ${error.message}`
     throw new AppError('INVALID_FIELD', message, {

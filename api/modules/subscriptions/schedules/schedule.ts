@@ -18,7 +18,7 @@ import { DiscountShape } from '../clauses/discount-schema.ts'
 import { CommitmentShape, MarkupShape } from '../clauses/schema.ts'
 import { SeatsValuesShape, UnitsShape } from '../counts/schema.ts'
 import { startingNow } from '../counts/seat-spans.ts'
-import { AppliedCouponShape, CouponIds, PromotionCodes } from '../coupons/schema.ts'
+import { AppliedCouponShape, AppliedDiscountShape, CouponIds, PromotionCodes } from '../coupons/schema.ts'
 import { couponsOf } from '../coupons/show-coupons.ts'
 import { takeCoupons } from '../coupons/take-coupons.ts'
 import { EnabledPricings } from '../enabled-pricings/schema.ts'
@@ -121,7 +121,7 @@ export const scheduleResource = defineResource<Schedule>({
   }),
   computed: {
     coupons: Type.Array(AppliedCouponShape),
-    coupon_discount: DiscountShape,
+    coupon_discount: AppliedDiscountShape,
     // Only a GET that asks for it shows it.
     combined_pricing_plan_version: pricingPlanVersionResource.view,
     // Only a GET of it shows them.
@@ -172,7 +172,7 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   // A new one is ACTIVE where a command puts it before another that is.
   if (row.status === 'DRAFT' || previous === null)
     await requireSellable(uow, row, subscription, row.status === 'ACTIVE')
-  await checkTerms(uow, row)
+  await checkTerms(uow, row, previous)
 }
 
 /** Throws INVALID_FIELD for a schedule that sets the billing day of periods that start with the calendar (semantics 4.3). */

@@ -212,6 +212,22 @@ describe('a live assignment', () => {
     expect((await archive(id)).status).toBe(400)
   })
 
+  test.each([
+    ['the seat first', false],
+    ['the archiving first', true],
+  ])('and the archiving of its customer at once, %s: one of the two is refused', async (_title, isReversed) => {
+    const { of } = await seated()
+    const customer_id = await customer()
+    const calls = [
+      () => create({ ...of, customer_id }),
+      () => tenant.call('POST', `/v1/customers/${customer_id}/archive`),
+    ]
+    const answers = await Promise.all((isReversed ? calls.toReversed() : calls).map(call => call()))
+    const refused = answers.filter(({ status }) => status === 400)
+    expect(refused).toHaveLength(1)
+    expect(['INVALID_FIELD', 'INVALID_OPERATION']).toContain(refused[0]?.body['code'])
+  })
+
   test('keeps a parent customer, and its product item, ACTIVE', async () => {
     const { of } = await seated()
     const parent = await customer()

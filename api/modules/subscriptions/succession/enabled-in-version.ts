@@ -2,21 +2,22 @@
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
-import { entriesFrom, lastVersionOf } from '../counts/carry-counts.ts'
+import { lastVersionOf } from '../counts/carry-counts.ts'
 import { carriedEnabled } from '../enabled-pricings/carry-enabled.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
+import { entriesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 
-type To = { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string }
+type To = ScheduleSpan & { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'> }
 
-/** Those that are still enabled at the start of the new schedule. None for another plan, which sells ADDONs of its own. */
+/** Those that are enabled while the new schedule holds. None for another plan, which sells ADDONs of its own. */
 export async function enabledInVersion(
   uow: ReadUow,
   schedule: Schedule,
-  { version, start }: To,
+  { version, start, end }: To,
 ): Promise<EnabledPricing[]> {
-  const entries = entriesFrom(schedule.enabled_pricings, start)
+  const entries = entriesWithin(schedule.enabled_pricings, { start, end })
   const { id: pricing_plan_version_id, pricing_plan_id } = version
   if (entries.length === 0 || pricing_plan_id !== schedule.pricing_plan_id) return []
   const old = await pricingsOf(uow, [await lastVersionOf(uow, schedule, start)])

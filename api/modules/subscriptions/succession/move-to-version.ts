@@ -108,12 +108,12 @@ type Later = { readonly subscription: Subscription; readonly move: VersionMove }
 async function movedInPlace(uow: Uow, schedule: Schedule, { subscription, move }: Later): Promise<Schedule> {
   const version = await getOne(uow, pricingPlanVersionResource, move.pricing_plan_version_id)
   const values: Partial<Schedule> = {
-    ...(await termsInVersion(uow, schedule, { version, start: schedule.start_at })),
+    ...(await termsInVersion(uow, schedule, { version, start: schedule.start_at, end: schedule.end_at })),
     pricing_plan_version_selector: null,
   }
   const row = { ...schedule, ...values }
   await requireSellable(uow, row, subscription, schedule.status === 'ACTIVE')
-  await checkTerms(uow, row)
+  await checkTerms(uow, row, null)
   return await saveChange(uow, scheduleResource, schedule, values)
 }
 

@@ -3,11 +3,11 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { cloneSchedule } from '../clone.ts'
-import { entriesFrom } from '../counts/carry-counts.ts'
 import { changedOverrides, overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
 import { type NamesVersion, namedVersion } from '../schedules/schedule-version.ts'
+import { statedWithin } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
 import { type Indexing, indexedOverrides } from './indexing.ts'
@@ -44,16 +44,10 @@ export async function copySchedule(
   const { schedule, subscription } = await lockSchedule(uow, id)
   const placed = { start_at: startOf(schedule, span), end_at: span.end_at ?? null }
   await makeRoom(uow, subscription, placed, neighbours)
-  const { end_at: end } = placed
-  const enabled_pricings = entriesFrom(schedule.enabled_pricings, placed.start_at).filter(
-    entry => end === null || !('start_at' in entry && entry.start_at && entry.start_at >= end),
-  )
   return await cloneSchedule(uow, subscription, schedule, {
     ...placed,
     ...realignedBy(span),
-    enabled_pricings,
-    seats_values: entriesFrom(schedule.seats_values, placed.start_at),
-    included_volumes: entriesFrom(schedule.included_volumes, placed.start_at),
+    ...statedWithin(schedule, { start: placed.start_at, end: placed.end_at }),
     pricing_plan_version_selector: null,
     override_pricings: await indexedPrices(uow, schedule, span),
     carries_usage: true,
@@ -98,7 +92,7 @@ export async function migrateSchedule(
     carries_usage: version.pricing_plan_id === schedule.pricing_plan_id,
     ended_by_next: schedule.ended_by_next && placed.end_at === schedule.end_at,
     pricing_plan_version_selector: body.pricing_plan_version_selector ?? null,
-    ...(await termsInVersion(uow, schedule, { version, start: start_at })),
+    ...(await termsInVersion(uow, schedule, { version, start: start_at, end: placed.end_at })),
     ...carriedCoupons(body),
   })
 }

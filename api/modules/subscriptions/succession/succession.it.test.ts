@@ -20,6 +20,18 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 const PATH = '/v1/pricing-plan-schedules'
+const TEN = { percentage: '10' }
+/** Half the price until May and a minimum until then, a tenth off for good, and something else from December on. */
+const LIMITED = {
+  discount: {
+    totals: [
+      { percentage: '50', end_at: '2026-05-01T00:00:00Z' },
+      TEN,
+      { percentage: '5', start_at: '2026-12-01T00:00:00Z' },
+    ],
+  },
+  commitment: { totals: [{ amount: { quantity: '5', currency: 'EUR' }, end_at: '2026-05-01T00:00:00Z' }] },
+}
 /** A subscription with one schedule, and that schedule. */
 async function scheduled(more: Record<string, unknown> = {}, activate = true) {
   const subscription = await makeSubscription(tenant)
@@ -83,6 +95,13 @@ describe('migrate', () => {
     expect(body['discount']).toEqual({ totals: [{ percentage: '10' }] })
   })
 
+  test('leaves out discounts and minimums that have ended by then, or would start after its end', async () => {
+    const { schedule } = await scheduled(LIMITED)
+    const body = { pricing_plan_version_id: other, start_at: '2026-07-01T00:00:00Z', end_at: '2026-09-01T00:00:00Z' }
+    const made = await migrate(schedule, body, '?set_previous_end_at=true')
+    expect(made).toMatchObject({ status: 201, body: { discount: { totals: [TEN] }, commitment: { totals: [] } } })
+  })
+
   test.each<[object, string, string]>([
     [{}, 'pricing_plan_version_id', 'MISSING_FIELD'],
     [{ pricing_plan_version_id: 'ppve_0000000000000000000000' }, 'pricing_plan_version_id', 'RESOURCE_NOT_FOUND'],
@@ -117,6 +136,18 @@ describe('copy', () => {
       ['2026-03-01', '2026-06-01', 'ACTIVE'],
       ['2026-06-01', '2026-08-31', 'DRAFT'],
     ])
+  })
+
+  test('leaves out discounts and minimums that have ended by then, or would start after its end', async () => {
+    const { subscription, schedule } = await scheduled(LIMITED)
+    const span = { start_at: '2026-07-01T00:00:00Z', end_at: '2026-09-01T00:00:00Z' }
+    const made = await copy(schedule, span, '?set_previous_end_at=true')
+    expect(made).toMatchObject({ status: 201, body: { discount: { totals: [TEN] }, commitment: { totals: [] } } })
+    // The schedule that it cut short still states a discount for December, which a copy of the subscription leaves out.
+    const { id } = await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${subscription}/copy`, {})
+    const { data } = await succeed(tenant, 'GET', `${PATH}?pricing_plan_subscription_id=${id}`)
+    const totals = data.map((row: Row) => row['discount'].totals.map((each: Row) => each['percentage']))
+    expect(totals.toSorted()).toEqual([['10'], ['50', '10']])
   })
 
   test('indexes its prices, and once more those that are indexed', async () => {

@@ -4,26 +4,28 @@ import type { Row } from '../../../resource/define-resource.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import { countsInVersion } from '../counts/carry-counts.ts'
+import { clausesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { enabledInVersion } from './enabled-in-version.ts'
 import { overridesInVersion } from './overrides-in-version.ts'
 
-type To = { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'>; readonly start: string }
+type To = ScheduleSpan & { readonly version: Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'> }
 
 /**
- * The members of a schedule that sells the version from `start` on, with the discounts that are not limited to prices of the old version.
- * Within a plan it keeps the overrides and the enabled ADDONs too.
+ * The members of a schedule that sells the version in the span, with the discounts that are not limited to prices of the old version.
+ * Within a plan it keeps the overrides and the enabled ADDONs too. What has ended by then is left out.
  */
 export async function termsInVersion(uow: Uow, schedule: Schedule, to: To): Promise<Row> {
+  const { discount, commitment } = clausesWithin(schedule, to)
   return {
     pricing_plan_id: to.version.pricing_plan_id,
     pricing_plan_version_id: to.version.id,
-    discount: withoutPrices(schedule.discount),
+    discount: withoutPrices(discount),
     enabled_pricings: await enabledInVersion(uow, schedule, to),
     override_pricings: await overridesInVersion(uow, schedule, to),
     // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
     markup: null,
-    commitment: schedule.commitment?.totals ? { totals: schedule.commitment.totals } : null,
+    commitment: commitment?.totals ? { totals: commitment.totals } : null,
     ...(await countsInVersion(uow, schedule, to)),
   }
 }

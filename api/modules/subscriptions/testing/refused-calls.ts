@@ -36,6 +36,12 @@ export const REFUSED: readonly Refused[] = [
   [`POST ${S}`, { ...SUBSCRIPTION, type: 'OTHER' }, 'INVALID_FIELD', 'type'],
   [`POST ${S}`, { ...SUBSCRIPTION, type: 'TEMPLATE' }, 'INVALID_FIELD', 'customer_id'],
   [`POST ${S}`, { ...SUBSCRIPTION, template: {} }, 'INVALID_FIELD', 'template'],
+  [
+    `POST ${S}`,
+    { ...SUBSCRIPTION, customer_id: null, type: 'TEMPLATE', template: { allow_promotion_codes: 'MANY' } },
+    'INVALID_FIELD',
+    'template.allow_promotion_codes',
+  ],
   [`POST ${S}`, { ...SUBSCRIPTION, quote_version_id: 'q' }, 'INVALID_FIELD', 'quote_version_id'],
   [
     `POST ${S}`,

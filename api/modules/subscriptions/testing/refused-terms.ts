@@ -214,12 +214,6 @@ export const REFUSED_TERMS: readonly Refused[] = [
     'bank_account',
   ),
   // What the reference shapes have and the product does not is refused by its name, and never left out without a word.
-  [
-    `POST ${S}`,
-    { ...SUBSCRIPTION, customer_id: null, type: 'TEMPLATE', template: { allow_promotion_codes: 'SINGLE' } },
-    'INVALID_FIELD',
-    'template.allow_promotion_codes',
-  ],
   ...['payment_method_id', 'linked_integrations'].map(
     (field): Refused => [`POST ${S}`, { ...SUBSCRIPTION, [field]: null }, 'INVALID_FIELD', field],
   ),
