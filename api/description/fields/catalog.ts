@@ -96,7 +96,7 @@ export const CATALOG: Readonly<Record<string, string>> = {
   upgrade_type:
     'What a move to a plan further up the list does. IMMEDIATE: starts now. IMMEDIATE_PRO_RATA (the default): starts now, credits the ' +
     'rest of what was charged in advance and charges the rest of the new price. NEXT_BILLING_PERIOD: starts at the next invoice ' +
-    'date. NOT_ALLOWED: is refused.',
+    'date, and credits what was charged beyond it. NOT_ALLOWED: is refused.',
   downgrade_type:
     'What a move to a plan further down the list does: one of the values of `upgrade_type`, NEXT_BILLING_PERIOD by default.',
   version: 'The number of the version, from 1.',

@@ -165,7 +165,7 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'PricingPlanVersionMigration.pricing_plan_version_id': 'The version that they move to.',
   'PricingPlanVersionMigrate.pricing_plan_version_id': 'The version to move to; it must be ACTIVE.',
   'PricingPlanVersionMigrate.type':
-    'NEXT_BILLING_PERIOD, the default, moves each subscription at the end of its billing period. IMMEDIATE_PRO_RATA also credits what was charged ahead for the days left.',
+    'NEXT_BILLING_PERIOD, the default, moves each subscription at the end of its billing period. It credits what was charged beyond that, and IMMEDIATE_PRO_RATA what was charged ahead for the days left.',
   'PricingPlanVersionMigrate.start_at': 'When the subscriptions move; now by default. NEXT_BILLING_PERIOD takes none.',
   'SimulationTotal.difference': 'How much higher the revenue would have been; below zero: lower.',
 }

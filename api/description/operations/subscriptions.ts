@@ -37,7 +37,7 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'The target is a plan of the same ACTIVE pricing plan group. To a plan that comes later in the group, or to a longer ' +
     '`billing_period` of the same plan, is an upgrade, and the group says when it takes effect. IMMEDIATE and IMMEDIATE_PRO_RATA: ' +
     'now, or at `start_at`; with IMMEDIATE_PRO_RATA what was charged in advance is credited for the days left. NEXT_BILLING_PERIOD: ' +
-    'at the next invoice date, without `start_at`. The answer is the new schedule, which is ACTIVE. It is on the latest version of ' +
+    'at the next invoice date, without `start_at`; what was charged beyond it is credited. The answer is the new schedule, which is ACTIVE. It is on the latest version of ' +
     'the plan and keeps the currency and the billing period; discounts, entitlements and seats of the old one are not carried over.',
   pricing_plan_subscriptions_pause:
     'From `start_at`, or from now, to `end_at`, or until it is resumed. The subscription stays ACTIVE: fees are not charged for the ' +

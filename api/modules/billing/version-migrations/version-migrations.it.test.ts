@@ -99,6 +99,12 @@ test('is previewed, moves nothing until it is started, and then bills what it pr
     `${version} 2026-03-01T00:00:00Z ACTIVE`,
     `${next} 2026-04-01T00:00:00Z ACTIVE`,
   ])
+  // A price of a year has charged days beyond, which the new version charges again.
+  const flags = await api.sql(
+    'select refund_advance_charges as refund from pricing_plan_schedules where pricing_plan_subscription_id = $1 order by start_at',
+    [one],
+  )
+  expect(flags).toEqual([{ refund: true }, { refund: false }])
   // The invoice of April is what was previewed.
   setTime('2026-04-01T01:00:00Z')
   await runBilling(deps, tenant.tenant, one)

@@ -164,6 +164,36 @@ describe('change-plan', () => {
       expect(made).toMatchObject({ status: 201, body: { billing_period, start_at: END } })
     })
 
+    test('a move that waits for its end is changed again, also back to the plan of the trial', async () => {
+      const id = await tried({ end_at: '2026-12-01T00:00:00Z' })
+      await change(id, { pricing_plan_id: plans[0] })
+      const planned = (tier: number) => [
+        [1, '2026-03-01T00:00:00Z', END, 'ACTIVE'],
+        [tier, END, '2026-12-01T00:00:00Z', 'ACTIVE'],
+      ]
+      for (const tier of [2, 0, 1]) {
+        const at = tier === 0 ? {} : { start_at: END }
+        expect((await change(id, { pricing_plan_id: plans[tier], ...at })).status).toBe(201)
+        expect(await timeline(id)).toEqual(planned(tier))
+      }
+    })
+
+    test('of a larger plan than what follows, that plan is kept at once or from its end on', async () => {
+      const larger = async (): Promise<string> => {
+        const id = await makeSubscription(tenant)
+        const trial = { type: 'TRIAL', end_at: END, pricing_plan_version_id: versions[2] }
+        await makeSchedule(tenant, id, '2026-03-01T00:00:00Z', trial)
+        await makeSchedule(tenant, id, END, { pricing_plan_version_id: versions[0] })
+        await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${id}`, { status: 'ACTIVE' })
+        return id
+      }
+      const [now, kept] = [await larger(), await larger()]
+      expect((await change(now, { pricing_plan_id: plans[2] })).status).toBe(201)
+      expect((await timeline(now)).slice(1)).toEqual([[2, '2026-03-11T10:00:00Z', null, 'ACTIVE']])
+      expect((await change(kept, { pricing_plan_id: plans[2], start_at: END })).status).toBe(201)
+      expect((await timeline(kept)).slice(1)).toEqual([[2, END, null, 'ACTIVE']])
+    })
+
     test('one that nothing follows only ends', async () => {
       const id = await subscribed({ type: 'TRIAL' })
       expect((await change(id, { pricing_plan_id: plans[2] })).status).toBe(201)

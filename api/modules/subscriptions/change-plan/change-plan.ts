@@ -19,6 +19,7 @@ import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { activateSchedule, statusBefore } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
 import { subscriptionResource } from '../subscription.ts'
+import { refundsAdvanceCharges } from '../succession/move-type.ts'
 import { overridesInVersion } from '../succession/overrides-in-version.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { type PlanMove, planMove } from './plan-move.ts'
@@ -28,8 +29,8 @@ type Request = Static<typeof ChangePlanBody>
 
 /**
  * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency, its
- * billing period and, on the same plan, its overrides. With IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days
- * left. In a trial it replaces what follows on the same plan too. Of two at once the second is judged by what the first has done. Throws
+ * billing period and, on the same plan, its overrides. But for IMMEDIATE, what the old one charged ahead is credited for the days left.
+ * In a trial it replaces what follows. Of two at once the second is judged by what the first has done. Throws
  * INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
  */
 export async function changePlan(uow: Uow, idOrReference: string, request: Request): Promise<Schedule> {
@@ -62,7 +63,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
   if (start_at !== current.end_at)
     await saveChange(uow, scheduleResource, current, {
       end_at: start_at,
-      refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
+      refund_advance_charges: refundsAdvanceCharges(move.type),
     })
   const billing_period = request.billing_period ?? sold.billing_period
   const terms = termsOf({ ...sold, billing_period }, subscription)
@@ -114,13 +115,15 @@ function runningAt(all: readonly Schedule[], time: string): Schedule {
   )
 }
 
-/** What follows a trial on the same plan, up to a schedule of another one. A move from a trial is a move from that as well. */
+/**
+ * What follows a trial, up to a schedule of yet another plan. A move from a trial is a move from that: it is what the customer would pay for,
+ * also where it is a move that waits, or a smaller plan than that of the trial.
+ */
 function afterTrial(all: readonly Schedule[], trial: Schedule): readonly Schedule[] {
   if (trial.type !== 'TRIAL') return []
   const later = all.slice(all.indexOf(trial) + 1)
-  const other = later.findIndex(
-    ({ status, pricing_plan_id }) => status !== 'ACTIVE' || pricing_plan_id !== trial.pricing_plan_id,
-  )
+  const plan = later[0]?.pricing_plan_id
+  const other = later.findIndex(({ status, pricing_plan_id }) => status !== 'ACTIVE' || pricing_plan_id !== plan)
   return other < 0 ? later : later.slice(0, other)
 }
 

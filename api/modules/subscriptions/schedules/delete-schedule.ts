@@ -33,7 +33,10 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
     throw refused(schedule, `the schedule ${after.id} follows it; move its start_at, or delete the later one first`)
   if (!before) throw refused(schedule, 'the subscription has no other; cancel or void the subscription instead')
   if (before.type === 'TRIAL')
-    throw refused(schedule, `the trial ${before.id} would run on; cancel the subscription instead`)
+    throw refused(
+      schedule,
+      `the trial ${before.id} would run on; move to another plan with change-plan, or cancel the subscription instead`,
+    )
   await saveRemoval(uow, scheduleResource, schedule)
   await saveChange(uow, scheduleResource, before, {
     end_at: schedule.end_at,

@@ -166,7 +166,9 @@ async function checkSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
     eq(schedules.pricing_plan_subscription_id, row.pricing_plan_subscription_id),
     previous ? ne(schedules.id, previous.id) : undefined,
   )
-  const fault = timelineFault({ ...row, id: own }, await uow.tx.select().from(schedules).where(where))
+  const others = await uow.tx.select().from(schedules).where(where)
+  const billedUntil = subscription.status === 'ACTIVE' ? formatInstant(uow.now) : null
+  const fault = timelineFault({ ...row, id: own }, others, billedUntil)
   if (fault) throw new AppError('INVALID_FIELD', fault.message, { field: fault.field })
   requireExact(row, subscription)
   // A new one is ACTIVE where a command puts it before another that is.

@@ -31,6 +31,26 @@ test.each([
   expect(timelineFault(added, others)?.field ?? null).toBe(field)
 })
 
+test.each([
+  [
+    'after a gap',
+    11,
+    '2026-01-20T00:00:00Z',
+    /ended at 2026-01-10T00:00:00Z; start there, or create another subscription/,
+  ],
+  ['overlapping', 9, '2026-01-20T00:00:00Z', /ended at 2026-01-10T00:00:00Z; start there\.$/],
+  [
+    'after a gap, while the end lies ahead',
+    11,
+    '2026-01-05T00:00:00Z',
+    /start there, or send set_previous_end_at=true/,
+  ],
+  ['after a gap, where no time is billed', 11, null, /start there, or send set_previous_end_at=true/],
+] as const)('what is refused %s advises what is possible', (_name, start, billedUntil, message) => {
+  const others = [entry('a', 1, 10, 'ACTIVE')]
+  expect(timelineFault(entry('x', start, null), others, billedUntil)?.message).toMatch(message)
+})
+
 test('whatever is added entry by entry, the entries that were accepted tile their time without gap or overlap', () => {
   const spans = fc.array(
     fc.record({ start: fc.integer({ min: 1, max: 28 }), days: fc.option(fc.integer({ min: -1, max: 9 })) }),

@@ -13,19 +13,29 @@ export type TimelineFault = { readonly field: 'start_at' | 'end_at'; readonly me
 export const inTimelineOrder = <T extends TimelineEntry>(entries: readonly T[]): T[] =>
   entries.toSorted((a, b) => (a.start_at < b.start_at ? -1 : a.start_at > b.start_at ? 1 : 0))
 
-/** Why `entry` cannot stand among `others`, which already keep the rule; null when it can. */
-export function timelineFault(entry: TimelineEntry, others: readonly TimelineEntry[]): TimelineFault | null {
+/**
+ * Why `entry` cannot stand among `others`, which already keep the rule; null when it can. An ACTIVE one that ended before `billedUntil` keeps
+ * its end; null where no time is billed.
+ */
+export function timelineFault(
+  entry: TimelineEntry,
+  others: readonly TimelineEntry[],
+  billedUntil: string | null = null,
+): TimelineFault | null {
   if (entry.end_at !== null && entry.end_at <= entry.start_at) {
     return { field: 'end_at', message: 'end_at must be after start_at; leave it out for a schedule that runs on.' }
   }
   const sorted = inTimelineOrder(others)
   const before = sorted.findLast(other => other.start_at <= entry.start_at)
   const after = sorted.find(other => other.start_at > entry.start_at)
-  return (before ? faultAfter(before, entry) : null) ?? (after ? faultBefore(entry, after) : null)
+  return (before ? faultAfter(before, entry, billedUntil) : null) ?? (after ? faultBefore(entry, after) : null)
 }
 
-function faultAfter(before: TimelineEntry, entry: TimelineEntry): TimelineFault | null {
+function faultAfter(before: TimelineEntry, entry: TimelineEntry, billedUntil: string | null): TimelineFault | null {
   const field = 'start_at'
+  const isOver =
+    before.status === 'ACTIVE' && before.end_at !== null && billedUntil !== null && before.end_at < billedUntil
+  const [ends, otherwise] = isOver ? ['ended', ''] : ['ends', ', or send set_previous_end_at=true']
   if (before.start_at === entry.start_at) {
     return {
       field,
@@ -39,11 +49,12 @@ function faultAfter(before: TimelineEntry, entry: TimelineEntry): TimelineFault 
   if (before.end_at > entry.start_at) {
     return {
       field,
-      message: `It overlaps the schedule ${before.id}, which ends at ${before.end_at}; start there, or send set_previous_end_at=true.`,
+      message: `It overlaps the schedule ${before.id}, which ${ends} at ${before.end_at}; start there${otherwise}.`,
     }
   }
   if (before.end_at < entry.start_at) {
-    const message = `It leaves a gap after the schedule ${before.id}, which ends at ${before.end_at}; start there, or send set_previous_end_at=true.`
+    const way = isOver ? ', or create another subscription that starts later' : otherwise
+    const message = `It leaves a gap after the schedule ${before.id}, which ${ends} at ${before.end_at}; start there${way}.`
     return { field, message }
   }
   if (before.status === 'DRAFT' && entry.status === 'ACTIVE') {

@@ -12,13 +12,14 @@ import { activateSchedule, statusBefore } from '../schedules/schedule-commands.t
 import { requireSellable } from '../schedules/schedule-version.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
+import { type MoveType, refundsAdvanceCharges } from './move-type.ts'
 import { migrateSchedule } from './succeed-schedule.ts'
 import { termsInVersion } from './terms-in-version.ts'
 
 export type VersionMove = {
   readonly from_pricing_plan_version_id: string
   readonly pricing_plan_version_id: string
-  readonly type: 'IMMEDIATE' | 'IMMEDIATE_PRO_RATA' | 'NEXT_BILLING_PERIOD'
+  readonly type: MoveType
   /** Null: now, or the end of the billing period. */
   readonly start_at: string | null
   readonly coupon_discount_behaviour: 'NONE' | 'CARRY_OVER'
@@ -31,8 +32,8 @@ export type MovedSubscription =
 export type BilledInAdvance = (uow: Uow, scheduleIds: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
- * Ends the schedule that is on the old version where the new one starts, and activates that: with the terms that `migrate` keeps. With
- * IMMEDIATE_PRO_RATA what the old one charged ahead is credited for the days left. Schedules that start later move where they are, with
+ * Ends the schedule that is on the old version where the new one starts, and activates that: with the terms that `migrate` keeps. But for
+ * IMMEDIATE, what the old one charged ahead is credited for the days left. Schedules that start later move where they are, with
  * the same terms and their own coupons; a trial stays, and what follows it moves. Throws what activating a schedule refuses.
  */
 export async function moveToVersion(
@@ -83,7 +84,7 @@ type Replacing = { readonly start: string; readonly move: VersionMove }
 async function replaced(uow: Uow, current: Schedule, { start, move }: Replacing): Promise<Schedule> {
   await saveChange(uow, scheduleResource, current, {
     end_at: start,
-    refund_advance_charges: move.type === 'IMMEDIATE_PRO_RATA',
+    refund_advance_charges: refundsAdvanceCharges(move.type),
   })
   const { pricing_plan_version_id, coupon_discount_behaviour } = move
   const all = await listSchedules(uow, current.pricing_plan_subscription_id)
