@@ -78,23 +78,12 @@ try {
 
   const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, ...workers.pids, api: api.pid }
   const sender = sendEvents(gateway)
-  await sleep(SETTLE_MS)
-  const isCounted = await resetStatements(database)
-  const before = await written()
-  const count = countTrees(pids)
-  const startedAt = performance.now()
-  const behind: number[] = []
-  while (performance.now() - startedAt < seconds * 1_000) {
-    behind.push(await secondsBehind())
-    await sleep(1_000)
-  }
-  const lasted = (performance.now() - startedAt) / 1_000
-  const costs = Object.entries(count(lasted))
-  const after = await written()
-  const invoices = (after.invoices - before.invoices) / lasted
-  const noticesMiB = (after.noticesBytes - before.noticesBytes) / 1_048_576 / lasted
+  // Ended before what it sends to, also where something fails: its own failure would hide that.
+  const { behind, costs, invoices, noticesMiB } = await followed(pids).catch(async (error: unknown) => {
+    await sender.end()
+    throw error
+  })
   const sent = await sender.end()
-  if (isCounted) await printStatements(database, after.invoices - before.invoices)
   const sorted = behind.toSorted((a, b) => a - b)
   const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1)
   console.log(
@@ -110,6 +99,30 @@ try {
   await database.end()
   for (const each of running.reverse()) await each.stop()
   await setup.stop()
+}
+
+/** What each second of the measured time showed, and what processes and tables took in it. */
+async function followed(pids: Readonly<Record<string, number>>) {
+  await sleep(SETTLE_MS)
+  const isCounted = await resetStatements(database)
+  const before = await written()
+  const count = countTrees(pids)
+  const startedAt = performance.now()
+  const behind: number[] = []
+  while (performance.now() - startedAt < seconds * 1_000) {
+    behind.push(await secondsBehind())
+    await sleep(1_000)
+  }
+  const lasted = (performance.now() - startedAt) / 1_000
+  const costs = Object.entries(count(lasted))
+  const after = await written()
+  if (isCounted) await printStatements(database, after.invoices - before.invoices)
+  return {
+    behind,
+    costs,
+    invoices: (after.invoices - before.invoices) / lasted,
+    noticesMiB: (after.noticesBytes - before.noticesBytes) / 1_048_576 / lasted,
+  }
 }
 
 /** Of the OPEN invoice that is furthest behind. */
