@@ -78,7 +78,7 @@ try {
 
   const pids = { ...setup.pids, gateway: gateway.pid, aggregator: aggregator.pid, ...workers.pids, api: api.pid }
   const sender = sendEvents(gateway)
-  // Ended before what it sends to, also where something fails: its own failure would hide that.
+  // The sender ends first, also after a failure: its own error would hide that one.
   const { behind, costs, invoices, noticesMiB } = await followed(pids).catch(async (error: unknown) => {
     await sender.end()
     throw error
@@ -101,7 +101,7 @@ try {
   await setup.stop()
 }
 
-/** What each second of the measured time showed, and what processes and tables took in it. */
+/** How far behind the invoices were each second, and what that cost. */
 async function followed(pids: Readonly<Record<string, number>>) {
   await sleep(SETTLE_MS)
   const isCounted = await resetStatements(database)

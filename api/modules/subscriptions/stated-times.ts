@@ -1,4 +1,4 @@
-// What a schedule states for times, such as seats, discounts and ADDONs, for a schedule of another time. Pure.
+// The dated entries of a schedule (seats, discounts, ADDONs, included volumes): which of them a schedule of another time keeps. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import { CLAUSE_ROOTS, type ScheduleClauses } from './clauses/clause-entries.ts'
 import type { Schedule } from './table.ts'
@@ -12,8 +12,8 @@ const isIn = ({ start_at, end_at }: Dated, { start, end }: ScheduleSpan): boolea
   !(end_at && end_at <= start) && !(end !== null && start_at && start_at >= end)
 
 /**
- * Whether an entry starts only when its schedule has ended. One that is stored already may: what follows the schedule ended it earlier, and
- * it runs on where that is taken back.
+ * Whether an entry starts only after its schedule has ended. A stored entry may: the schedule that follows cut this one short, and the entry
+ * counts again if that is undone.
  */
 export const startsTooLate = <T extends Dated>(entry: T, end: string | null, stored: readonly T[]): boolean =>
   Boolean(end !== null && entry.start_at && entry.start_at >= end) &&
@@ -34,7 +34,7 @@ export const entriesWithin = <T extends Dated>(
 export const clausesWithin = (clauses: ScheduleClauses, span: ScheduleSpan): ScheduleClauses =>
   eachClause(clauses, entry => (isIn(entry, span) ? [entry] : []))
 
-/** The members of a schedule that are stated for times, as another one has them that holds in the span. */
+/** The dated members of a schedule, as a schedule with this span keeps them. */
 export const statedWithin = (schedule: Schedule, span: ScheduleSpan) => ({
   ...clausesWithin(schedule, span),
   enabled_pricings: entriesWithin(schedule.enabled_pricings, span),
@@ -42,7 +42,7 @@ export const statedWithin = (schedule: Schedule, span: ScheduleSpan) => ({
   included_volumes: entriesWithin(schedule.included_volumes, span),
 })
 
-/** The members of a schedule that are stated for times, each time as `moved` has it. */
+/** The dated members of a schedule, with each time changed by `moved`. */
 export function statedAt(schedule: Schedule, moved: (time: string) => string) {
   const at = <T extends Dated>(entry: T): T => ({
     ...entry,

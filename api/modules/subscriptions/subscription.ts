@@ -196,8 +196,8 @@ const withoutNulls = (settings: SubscriptionSettings): Partial<Subscription> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
 /**
- * Fills customer_id and billing_entity_id from references. An id given beside a reference must name the same one, unless one of the two
- * is as it was: then the other is the change.
+ * Fills customer_id and billing_entity_id from references. An id and a reference in one request must name the same party, unless one of
+ * them is unchanged: then the other one decides.
  */
 async function resolveParties(
   uow: Uow,

@@ -16,8 +16,8 @@ export const onlyParent = (ids: Customer['parent_customer_ids']): string | null 
   ids.length === 1 ? (ids[0] ?? null) : null
 
 /**
- * A customer with its parents in one place, however they were given: an answer that is sent back with one of the two forms changed changes
- * the parents. Throws INVALID_FIELD when both are other parents than before, and disagree.
+ * A customer with its parents in `parent_customer_ids`, whichever of the two fields gave them. Where an answer is sent back with one of
+ * them changed, that one decides. Throws INVALID_FIELD when both changed, and disagree.
  */
 export function withParents(row: Customer & GivenParent, previous: Customer | null): Customer {
   const { parent_customer_id: one, ...rest } = row

@@ -10,7 +10,7 @@ export type GivenProcessingOnly = { readonly processing_only?: boolean | null }
 export const defaultRoles = ({ processing_only: given }: GivenProcessingOnly): Customer['roles'] =>
   given === true ? ['PROCESSING_ONLY'] : ['DEFAULT']
 
-/** A customer with its role in one place, however it was given. Throws INVALID_FIELD when both forms have changed, and disagree. */
+/** A customer with its role in `roles`, whichever of the two fields gave it. Throws INVALID_FIELD when both changed, and disagree. */
 export function withRole(row: Customer & GivenProcessingOnly, previous: Customer | null): Customer {
   const { processing_only: given, ...rest } = row
   const isOnly = ({ roles }: Pick<Customer, 'roles'>): boolean => roles.includes('PROCESSING_ONLY')

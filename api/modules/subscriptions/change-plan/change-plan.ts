@@ -116,8 +116,8 @@ function runningAt(all: readonly Schedule[], time: string): Schedule {
 }
 
 /**
- * What follows a trial, up to a schedule of yet another plan. A move from a trial is a move from that: it is what the customer would pay for,
- * also where it is a move that waits, or a smaller plan than that of the trial.
+ * The ACTIVE schedules of one plan that follow a trial. A change of plan in the trial is judged by that plan and replaces them, since it is
+ * what the customer would pay for: also where they are a change that waits, or sell less than the trial.
  */
 function afterTrial(all: readonly Schedule[], trial: Schedule): readonly Schedule[] {
   if (trial.type !== 'TRIAL') return []

@@ -14,9 +14,10 @@ type Ended = {
 }
 
 /**
- * By subscription, the time after its end that closed invoices charged of schedules that end there with a refund, and none refunded. What
- * discounts took whole was not paid, and nothing of it is given back. A subscription is absent that has no such schedule, or did not end exactly where a closed invoice ends. One query, and none where nothing
- * ended with a refund. One subscription at a time (`limit`, `offset 0`), whatever the tables held when the plan of the statement was made.
+ * By subscription, the time after its end that closed invoices charged ahead, where it ends with a refund that no invoice has given yet. A
+ * subscription is absent where no such schedule ends exactly at the end of a closed invoice. A charge that discounts took whole was not
+ * paid, so it counts for nothing. One query, and none where nothing ended with a refund. It reads one subscription at a time (`limit`,
+ * `offset 0`), whatever the tables held when the plan of the statement was made.
  */
 export async function loadChargedAfterEnd(
   uow: ReadUow,

@@ -132,8 +132,8 @@ function percentageOff({ phase, discount }: Of, members: readonly Entry[], on: O
 type Charged = { readonly phase: string; readonly part: Part; readonly period: Period }
 
 /**
- * The discounts of everything that a schedule is charged on an invoice: an amount is taken in full where it holds on any day of it. One that
- * went along is taken once, off what all its schedules are charged.
+ * The discounts of everything that a schedule is charged on an invoice: an amount is taken in full where it holds on any day of it. One that a
+ * later schedule took along is taken once, off the charges of all schedules that have it.
  */
 export function discountTotals(phase: Phase, invoiced: readonly Charged[], on: On): void {
   for (const { discount, path } of discountsOf(phase).filter(each => each.discount.level === 'totals')) {
