@@ -7,7 +7,7 @@ type Dated = { readonly start_at?: string | null; readonly end_at?: string | nul
 /** When a schedule holds; times are canonical. Without an end it runs on. */
 export type ScheduleSpan = { readonly start: string; readonly end: string | null }
 
-/** Whether anything of the span lies between the start and the end of an entry. */
+/** Whether an entry applies at any time within the span. */
 const isIn = ({ start_at, end_at }: Dated, { start, end }: ScheduleSpan): boolean =>
   !(end_at && end_at <= start) && !(end !== null && start_at && start_at >= end)
 

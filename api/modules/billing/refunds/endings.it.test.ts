@@ -176,7 +176,7 @@ describe('refund_advance_charges', () => {
     // The discount is as much as the charge without its tax, so that the tax is left to give back.
     ['INCLUDING_TAX', '100', [['-17.36']]],
   ])(
-    'a charge %s of which a discount took %s is given back where the invoice ends: %j',
+    'with prices %s and a discount of %s, a cancellation at the end of an issued invoice refunds %j',
     async (amount_type, off, back) => {
       setTime('2026-04-02T01:00:00Z')
       const fee = amount_type === 'INCLUDING_TAX' ? '121' : '100'

@@ -40,7 +40,7 @@ test.each([
   ],
   ['overlapping', 9, '2026-01-20T00:00:00Z', /ended at 2026-01-10T00:00:00Z; start there\.$/],
   [
-    'after a gap, while the end lies ahead',
+    'after a gap, when the schedule before has not ended yet',
     11,
     '2026-01-05T00:00:00Z',
     /start there, or send set_previous_end_at=true/,
