@@ -43,15 +43,18 @@ async function grainsBecome(expected: readonly (readonly [string, string])[]): P
 }
 
 test('hours are recomputed when they are quiet, and days when their hours are', async () => {
+  await client.command({ query: 'TRUNCATE TABLE usage_rollups' })
+  await client.command({ query: 'TRUNCATE TABLE usage_bucket_marks' })
   const month = interval(MONTH.start, instantOf(MONTH.start + 2 * DAY))
   await fillMonth(client, { customer: 'quiet', count: 960, shape: USUAL, month })
   let now = MONTH.start + 3 * DAY
   const stop = new AbortController()
   const deps = { client, dirty: createDirtyBuckets(), clock: { now: () => instantOf(now) }, logger: silentLogger }
-  const roller = runRoller(
-    { ...deps, onRolled: () => undefined, onRefused: () => undefined, backlog: () => false },
-    stop.signal,
-  )
+  let rolledHours = 0
+  const onRolled = (hours: number) => {
+    rolledHours += hours
+  }
+  const roller = runRoller({ ...deps, onRolled, onRefused: () => undefined, backlog: () => false }, stop.signal)
   try {
     // What the start found counts as touched at that moment.
     while (deps.dirty.count() === 0) await sleep(50)
@@ -60,6 +63,8 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
       ['HOUR', '48'],
       ['TOTALS', '48'],
     ])
+    // A day is quiet from the moment its hours were reported, which is after their rows can be read.
+    while (rolledHours < 48) await sleep(50)
     now += 100_000
     await grainsBecome([
       ['DAY', '2'],
