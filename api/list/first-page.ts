@@ -1,13 +1,13 @@
 // The first page of a list without filters, in its usual lengths: the question that is asked most. Its rows, how many there are, and the
 // custom fields of the rows are read in one message, with statements that each connection prepares once.
-import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import { and, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../shared/database/database.ts'
 import { preparedQuery } from '../../shared/database/statements/prepared.ts'
 import type { Transaction } from '../../shared/database/transaction.ts'
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../http/pagination.ts'
 import { cacheFields, fieldsById, fieldsWhere } from '../resource/custom-fields/values.ts'
-import { inPlaceholders } from '../resource/tenant-condition.ts'
+import { inPlaceholders, isListed } from '../resource/tenant-condition.ts'
 import { COUNTED_MAX, orderBy } from './keyset.ts'
 import type { ListOrder, ListQuery, ListTable } from './list-spec.ts'
 import { type Slice, type Sliced, sliceOf } from './slice.ts'
@@ -70,7 +70,7 @@ function questionsOf(of: Wanted): Questions {
 function makeQuestions({ table, columns, order, limit }: Wanted) {
   names += 1
   const name = `page ${names} of ${getTableName(table)}`
-  const ofTenant = inPlaceholders(table)
+  const ofTenant = and(inPlaceholders(table), isListed(table))
   const column = getTableColumns(table)[order.by]
   if (!column) throw new Error(`no column ${order.by}`)
   const ordered = orderBy({ column, id: table.id, descending: order.descending })

@@ -2,7 +2,7 @@
 import { and, eq, getTableColumns, getTableName, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { ReadUow } from '../../shared/database/database.ts'
-import { inThisTenant } from '../resource/tenant-condition.ts'
+import { inThisTenant, isListed } from '../resource/tenant-condition.ts'
 import { isFirstPage, readFirstPage } from './first-page.ts'
 import { readSlice } from './keyset.ts'
 import { columnOf, type ListOrder, type ListSpec, type ListTable } from './list-spec.ts'
@@ -34,7 +34,7 @@ export async function listSlice<R>(
       limit: slice.limit,
       withFields: Boolean(customFields),
     })
-  const where = and(inThisTenant(uow, table), ...of.conditions)
+  const where = and(inThisTenant(uow, table), isListed(table), ...of.conditions)
   const own = (id: string): SQL | undefined => and(inThisTenant(uow, table), eq(table.id, id))
   return await readSlice<R>({
     slice: of.slice,

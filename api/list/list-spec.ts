@@ -8,7 +8,7 @@ import { dateRange, listOf } from '../http/pagination.ts'
 import { hasFieldValue, hasOneOf } from '../resource/custom-fields/conditions.ts'
 import { type ResourceWithCustomFields, VALUE_LENGTH_MAX } from '../resource/custom-fields/schema.ts'
 import { Shape } from '../resource/shapes.ts'
-import { inThisTenant } from '../resource/tenant-condition.ts'
+import { inThisTenant, isListed } from '../resource/tenant-condition.ts'
 import type { Filter, Named, SelectionCondition } from './filter.ts'
 import { containsNamed, isOneNamed } from './named-resource.ts'
 import { OrderDirection } from './slice.ts'
@@ -270,7 +270,7 @@ export async function listAll<R>(
   return (await uow.tx
     .select()
     .from(table)
-    .where(and(inThisTenant(uow, table), ...of.conditions))
+    .where(and(inThisTenant(uow, table), isListed(table), ...of.conditions))
     .orderBy(direction(columnOf(table, of.order.by)), direction(table.id))
     .limit(of.max)) as R[]
 }

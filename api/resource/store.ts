@@ -13,7 +13,7 @@ import { hasUnique, isAnyUnique, refuseSecond } from './already-there.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
 import { nounOf, withArticle } from './nouns.ts'
-import { inPlaceholders, inThisTenant } from './tenant-condition.ts'
+import { inPlaceholders, inThisTenant, isListed } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
 const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]
@@ -31,7 +31,11 @@ const isNamed = (table: ListTable, key: Key, value: string | Placeholder): SQL =
   key === 'code' ? sql`upper(${columnOf(table, key)}) = upper(${value})` : sql`${columnOf(table, key)} = ${value}`
 
 const matching = (resource: Resource, uow: ReadUow, idOrReference: string): SQL | undefined =>
-  and(inThisTenant(uow, resource.table), isNamed(resource.table, keyOf(resource, idOrReference), idOrReference))
+  and(
+    inThisTenant(uow, resource.table),
+    isListed(resource.table),
+    isNamed(resource.table, keyOf(resource, idOrReference), idOrReference),
+  )
 
 type ByKey = (
   tx: ReadUow['tx'],
@@ -49,7 +53,7 @@ function rowByKey(table: ListTable, key: Key): ByKey {
     tx
       .select()
       .from(table)
-      .where(and(inPlaceholders(table), isNamed(table, key, sql.placeholder('key'))))
+      .where(and(inPlaceholders(table), isListed(table), isNamed(table, key, sql.placeholder('key'))))
       .prepare(name),
   )
   ofTable.set(key, question)
@@ -131,7 +135,7 @@ export async function findMany<R extends StoredRow>(
   const rows = await uow.tx
     .select()
     .from(table)
-    .where(and(inThisTenant(uow, table), anyOf(table.id, [...new Set(ids)])))
+    .where(and(inThisTenant(uow, table), isListed(table), anyOf(table.id, [...new Set(ids)])))
   return rowsOf<R>(rows)
 }
 
@@ -149,7 +153,7 @@ export async function requireAll<R extends StoredRow>(
   const rows = await uow.tx
     .select()
     .from(table)
-    .where(and(inThisTenant(uow, table), anyOf(table.id, [...new Set(ids.map(entry => entry.id))])))
+    .where(and(inThisTenant(uow, table), isListed(table), anyOf(table.id, [...new Set(ids.map(entry => entry.id))])))
     .for('key share')
   const found = rowsOf<R>(rows)
   const known = new Set(found.map(row => row.id))

@@ -14,6 +14,8 @@ export type PlanVersionPeriod = {
   readonly start: Instant
   readonly end: Instant | null
   readonly versionId: string
+  /** The version of what the schedule sells besides; absent where it sells nothing besides. */
+  readonly ownVersionId?: string
   readonly planReference: string
   /** References of the meters the version prices. */
   readonly meters: ReadonlySet<string>

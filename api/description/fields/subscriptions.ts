@@ -3,6 +3,8 @@ const ACCEPTORS =
   'Ids of the payment acceptors by which its invoices can be paid. Empty: all that are ACTIVE of its billing entity.'
 const VARIANT =
   'FORWARD_BILLING: another customer gets the invoices. SELF_BILLING: the billing entity issues them in the name of the customer, who sells. SELLER: it is billed for a seller. Default DEFAULT.'
+const OWN_PRICES =
+  'Prices of this schedule alone, without a plan or on top of its version. The list is replaced as a whole; what is sent with its id keeps it. Only while the schedule is DRAFT.'
 
 export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   billing_time:
@@ -35,7 +37,11 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   approval_status:
     'The approval that the schedule needs before it becomes ACTIVE. Null: none. Always null today, since there are no approvals yet.',
   'PricingPlanSchedule.pricing_categories':
-    'The prices that the schedule has instead of those of its version, grouped by product category. Only where one schedule is read.',
+    'The prices that the schedule has without a plan, or on top of one, grouped by product category. Where one schedule is read, also those that it has instead of prices of its version.',
+  'PricingPlanScheduleCreate.pricing_categories': OWN_PRICES,
+  'PricingPlanScheduleUpdate.pricing_categories': OWN_PRICES,
+  'PricingCategoryOfSchedule.pricings': 'The pricings of the category that are in no group.',
+  'PricingGroupOfSchedule.pricings': 'The pricings of the group.',
   'PricingPlanSubscriptionInitCreate.enabled_pricings': 'ADDON pricings of the first schedule. Not with a template.',
   'PricingPlanSubscriptionInit.enabled_pricings':
     'The ADDONs and the pricings of groups that the first schedule sells.',

@@ -58,5 +58,7 @@ export const cloneSchedule = (uow: Uow, subscription: Subscription, from: Schedu
     ...bodyOf(scheduleResource, from),
     pricing_plan_subscription_id: subscription.id,
     pricing_plan_id: from.pricing_plan_id,
+    // The copy sells the same prices, until it is given others.
+    own_pricing_plan_version_id: from.own_pricing_plan_version_id,
     ...changes,
   })

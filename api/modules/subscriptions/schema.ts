@@ -31,9 +31,9 @@ export const NextInvoice = Type.Object(
 export const ScheduleInfo = Type.Object({
   id: Type.String(),
   pricing_plan_schedule: Optional(Nullable(Included('PricingPlanSchedule'))),
-  pricing_plan_id: Type.String(),
+  pricing_plan_id: Nullable(Type.String()),
   pricing_plan: Optional(Nullable(Included('PricingPlan'))),
-  pricing_plan_version_id: Type.String(),
+  pricing_plan_version_id: Nullable(Type.String()),
   pricing_plan_version: Optional(Nullable(Included('PricingPlanVersion'))),
   start_at: Timestamp,
   end_at: Nullable(Timestamp),

@@ -77,6 +77,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   status: text().$type<'DRAFT' | 'ACTIVE'>().notNull(),
   pricing_plan_id: text().$type<Id<'pric'>>().notNull(),
   pricing_plan_version_id: text().$type<Id<'ppve'>>().notNull(),
+  /** The version of its own prices, which stand beside those of the plan; without a plan it is the version above. */
+  own_pricing_plan_version_id: text().$type<Id<'ppve'>>(),
   /** How the version was named; null by its id. */
   pricing_plan_version_selector: wireJson<VersionSelector>(),
   /** Null: nobody has to approve it. */

@@ -11,6 +11,7 @@ import { randomFrom } from '../../system/random.ts'
 import { type EventsRig, ms, NOW, openEventsRig } from './rig.ts'
 
 const METER = 'calls'
+const AGREED = 'agreed-calls'
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const model = (comparator: string, more: object) => ({
   meter_properties: [{ reference: 'model', comparator, ...more }],
@@ -23,6 +24,8 @@ let entity: Row
 /** Versions by the reference of their plan. */
 const versions: Record<string, string> = {}
 let variable: Row
+/** What a schedule sells besides its plan, or without one: agreed calls. */
+let ownPrices: readonly object[]
 const post = (path: string, body: object) => succeed(tenant, 'POST', `/v1/${path}`, body)
 
 beforeAll(async () => {
@@ -36,32 +39,34 @@ beforeAll(async () => {
     type: 'STRING',
     status: 'ACTIVE',
   })
-  const meter = await post('meters', {
-    reference: METER,
-    status: 'ACTIVE',
-    meter_values: [{ id: value['id'], required: true }],
-    meter_properties: [{ id: property['id'], required: true }],
-  })
-  const calculation = await post('meter-value-calculations', {
-    reference: 'n',
-    calculation_type: 'SUM',
-    meter_id: meter['id'],
-    meter_value_id: value['id'],
-  })
+  const summed = async (reference: string) => {
+    const meter = await post('meters', {
+      reference,
+      status: 'ACTIVE',
+      meter_values: [{ id: value['id'], required: true }],
+      meter_properties: [{ id: property['id'], required: true }],
+    })
+    const sum = { calculation_type: 'SUM', meter_id: meter['id'], meter_value_id: value['id'] }
+    return (await post('meter-value-calculations', { reference, ...sum }))['id']
+  }
   const product = await post('products', { reference: 'calls', name: 'Calls', status: 'ACTIVE' })
   variable = await post('meter-property-variables', { meter_property_id: property['id'], values: ['m1', 'm2'] })
-  const item = await post('product-items', {
-    reference: 'calls',
-    product_id: product['id'],
-    name: 'Calls',
-    status: 'ACTIVE',
-    model_type: 'USAGE_BASED',
-    usage_based: { meter_value_calculation_id: calculation['id'] },
-  })
+  const itemOf = async (reference: string) =>
+    await post('product-items', {
+      reference,
+      product_id: product['id'],
+      name: 'Calls',
+      status: 'ACTIVE',
+      model_type: 'USAGE_BASED',
+      usage_based: { meter_value_calculation_id: await summed(reference) },
+    })
+  const item = await itemOf(METER)
   const listed = {
     ...PRICE,
     conditions: { name: 'listed', ...model('IN', { meter_property_variable_id: variable['id'] }) },
   }
+  const own = { product_item_ids: [(await itemOf(AGREED))['id']], configs: [listed] }
+  ownPrices = [{ pricings: [{ product_ids: [product['id']], items: [own] }] }]
   const third = { ...PRICE, conditions: model('EQUALS', { value: 'm3' }) }
   for (const [reference, configs] of Object.entries({
     gold: [PRICE, third, listed].map((config, order) => ({ ...config, order })),
@@ -84,7 +89,13 @@ afterAll(() => rig?.close())
 const customerOf = (more: object = {}): Promise<Row> =>
   post('customers', { reference: tenant.seed.unique('customer'), type: 'INDIVIDUAL', status: 'ACTIVE', ...more })
 
-async function subscribe(customer: Row, plan: string, start: string, more: { end?: string; over?: object } = {}) {
+/** On `own` it is without a plan. */
+async function subscribe(
+  customer: Row,
+  plan: string,
+  start: string,
+  more: { end?: string; over?: object; own?: boolean } = {},
+) {
   const subscription = await post('pricing-plan-subscriptions', {
     customer_id: customer['id'],
     billing_entity_id: entity['id'],
@@ -96,6 +107,7 @@ async function subscribe(customer: Row, plan: string, start: string, more: { end
     pricing_plan_subscription_id: subscription['id'],
     pricing_plan_version_id: versions[plan],
     start_at: start,
+    ...(more.own || plan === 'own' ? { pricing_categories: ownPrices } : {}),
     ...(more.end ? { end_at: more.end } : {}),
   })
   return subscription
@@ -178,7 +190,8 @@ describe('every event is billed by what its trace names', () => {
     for (let count = 1 + below(3); count > 0; count -= 1) {
       const start = `2026-03-0${1 + below(9)}T0${below(9)}:00:00Z`
       const end = chance(40) ? { end: `2026-03-1${below(5)}T12:00:00Z` } : {}
-      subscriptions.push(await active(customer, pick(['gold', 'basic', 'plain']), start, end))
+      const more = chance(30) ? { ...end, own: true } : end
+      subscriptions.push(await active(customer, pick(['gold', 'basic', 'plain', 'own']), start, more))
     }
     const named = subscriptions.flatMap(({ id, reference }) => [`id:${id}`, `ref:${reference}`])
     const make = (index: number): TestEvent =>
@@ -186,6 +199,7 @@ describe('every event is billed by what its trace names', () => {
         quantity: `${index + 1}.5`,
         timestampMs: ms('2026-03-01T00:00:00Z') + below(18 * 86_400_000),
         properties: { model: pick(['m1', 'm2', 'm3', 'm4']) },
+        meterReference: pick([METER, METER, AGREED]),
         subscription: pick(['', '', '', 'id:nobody', ...named, ...SELECTORS]),
       })
     const events = Array.from({ length: 40 }, (_, index) => make(index))

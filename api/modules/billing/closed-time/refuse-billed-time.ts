@@ -81,6 +81,7 @@ type ScheduleMembers = {
   readonly subscription_id: string
   readonly card_id: string | null
   readonly version_id: string
+  readonly own_version_id: string | null
   readonly enabled: readonly EnabledPricing[]
   readonly start_ms: number
   readonly end_ms: number | null
@@ -97,14 +98,22 @@ type Overlap = {
 const scheduleMembers = (table: 'mine' | 'h') => {
   const [of, plan] = [sql.raw(table), sql.raw(`${table}_plan`)]
   return sql`jsonb_build_object('subscription_id', ${of}.pricing_plan_subscription_id, 'version_id', ${of}.pricing_plan_version_id,
+    'own_version_id', ${of}.own_pricing_plan_version_id,
     'card_id', case when ${plan}.variant = 'RATE_CARD' then ${plan}.id end, 'enabled', ${of}.enabled_pricings,
     'start_ms', (extract(epoch from ${of}.start_at) * 1000)::bigint, 'end_ms', (extract(epoch from ${of}.end_at) * 1000)::bigint)`
 }
 
-const heldOf = ({ subscription_id, card_id, version_id, ...schedule }: ScheduleMembers): PricedSchedule => ({
+const heldOf = ({
+  subscription_id,
+  card_id,
+  version_id,
+  own_version_id,
+  ...schedule
+}: ScheduleMembers): PricedSchedule => ({
   subscriptionId: subscription_id,
   cardId: card_id,
   versionId: version_id,
+  ownVersionId: own_version_id,
   ...schedule,
 })
 

@@ -71,7 +71,7 @@ function pricingOf(
   const version = versionOf(inputs, { schedule, moment })
   const time = formatInstant(moment.at)
   if (!pricing) throw missing('pricing_id', id, `the plan version ${version}, which is in force at ${time}`)
-  if (pricing.pricing_plan_version_id === version) return pricing
+  if ([version, schedule.own_version_id].includes(pricing.pricing_plan_version_id)) return pricing
   const message = `The pricing is of another version of the subscription's plans; at ${time} the version ${version} is in force.`
   throw refuse('INVALID_FIELD', 'pricing_id', message)
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { namesAsOf } from '../../catalog/conditions/load-names.ts'
-import { canOverlap, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { allConfigs, canOverlap, type Variant, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type { EnabledPricing } from '../../subscriptions/enabled-pricings/schema.ts'
 import { carriedOverrides, type PlacedPrice, type Replaced } from '../../subscriptions/overrides/carry-overrides.ts'
 import type { BillingInputs, ConfigInput, ItemInput, PricingInput, ScheduleInput } from '../terms/billing-inputs.ts'
@@ -35,7 +35,13 @@ export function withCandidate(inputs: BillingInputs, candidate: Candidate): Bill
   const switched = switchedSchedules(inputs, candidate)
   if (switched.size === 0) return inputs
   const { versionId, catalog } = candidate
-  const replacements = replacementsOf(inputs.pricings, catalog.pricings)
+  const own = ownPricings(inputs)
+  const replacements = replacementsOf(
+    inputs.pricings.filter(each => !own.includes(each)),
+    catalog.pricings,
+  )
+  const isOwn = (configId: string): boolean =>
+    own.some(({ items }) => items.some(item => allConfigs(item).some(({ id }) => id === configId)))
   const schedules = inputs.schedules.map(schedule =>
     switched.has(schedule.id)
       ? { ...withReplacedClauses(schedule, replacements), pricing_plan_version_id: versionId }
@@ -46,11 +52,17 @@ export function withCandidate(inputs: BillingInputs, candidate: Candidate): Bill
     ...mergedCatalog(inputs, catalog),
     schedules,
     persisted_usages: inputs.persisted_usages.flatMap(each => {
-      if (!switched.has(each.schedule_id)) return [each]
+      if (!switched.has(each.schedule_id) || isOwn(each.config_id)) return [each]
       const replaced = replacements.pricing_item_configs.get(each.config_id) ?? []
       return replaced.map(config_id => ({ ...each, config_id }))
     }),
   }
+}
+
+/** What schedules sell besides their plan: that stays as it is. */
+function ownPricings({ pricings, schedules }: BillingInputs): PricingInput[] {
+  const versions = new Set(schedules.flatMap(({ own_version_id: own }) => own ?? []))
+  return pricings.filter(({ pricing_plan_version_id: id }) => versions.has(id))
 }
 
 /** What the invoice was priced from goes first: an item that was renamed or taxed otherwise since stays as it was. */

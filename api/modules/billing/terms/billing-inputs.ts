@@ -66,6 +66,8 @@ export type ScheduleInput = {
   readonly id: string
   readonly pricing_plan_id: string
   readonly pricing_plan_version_id: string
+  /** The version of the prices that it has besides its plan, or without one; absent where it has none. */
+  readonly own_version_id?: string
   /** Of a rate card: the versions in force during the schedule, in order of time; absent for any other plan. */
   readonly rate_card?: RateCardVersions
   readonly start_at: string
@@ -91,7 +93,7 @@ export type ScheduleInput = {
   readonly refund_advance_charges?: true
   /** Only for a TRIAL that charges nothing; absent for any other, and for a TRIAL with prices of its own. */
   readonly trial?: true
-  /** Only for a TRIAL with prices of its own: it charges its `override_pricings`, and nothing else that its plan sells. */
+  /** Only for a TRIAL with prices of its own: it charges those and its `override_pricings`, and nothing else that its plan sells. */
   readonly only_overrides?: true
   /**
    * Whether it continues the schedule that ends where it starts: calculations with `persist` count on, and what is sold once is not charged

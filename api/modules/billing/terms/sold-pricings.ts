@@ -1,5 +1,5 @@
-// Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn, and of the ADDONs among
-// them those that it has enabled, while it has (semantics 3.1). Pure.
+// Which pricings a schedule sells, and when: those of its version, or of the versions of its rate card in turn, besides them those that are
+// its own, and of the ADDONs among them those that it has enabled, while it has (semantics 3.1, 4.3). Pure.
 
 import type { Zone } from '../../../../shared/billing/local-days.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
@@ -26,7 +26,7 @@ export const spanOf = ({ start_at, end_at }: Pick<ScheduleInput, 'start_at' | 'e
   end: end_at === null ? null : at(end_at),
 })
 
-/** The versions that price a schedule, and when. */
+/** The versions that price a schedule in turn, and when. What is its own is sold besides. */
 export const soldVersions = (schedule: ScheduleInput, zone: Zone): VersionSpan[] =>
   schedule.rate_card
     ? versionSpans(schedule.rate_card, spanOf(schedule), zone)
@@ -40,25 +40,34 @@ export function soldPricings(
   all: readonly PricingInput[],
   { schedule, zone, terms }: { readonly schedule: ScheduleInput; readonly zone: Zone; readonly terms: Terms },
 ): SoldPricing[] {
-  return soldVersions(schedule, zone).flatMap(({ pricing_plan_version_id: version, span: during }, index) =>
+  const inTurn = soldVersions(schedule, zone).map((each, index) => ({ ...each, takesOver: index > 0 }))
+  return [...inTurn, ...besides(schedule)].flatMap(({ pricing_plan_version_id: version, span: during, takesOver }) =>
     all
       .filter(pricing => pricing.pricing_plan_version_id === version)
       .map(pricing => overridden(pricing, schedule.override_pricings))
       .toSorted((a, b) => byOrder(a, b) || byText(a.name, b.name) || byText(a.id, b.id))
       .flatMap(given => {
-        if (!given.addon) return [{ pricing: asSold(given, schedule, terms), during, takesOver: index > 0 }]
+        if (!given.addon) return [{ pricing: asSold(given, schedule, terms), during, takesOver }]
         const times = enabledSpans(schedule.enabled_pricings ?? [], given.id, during)
         if (times.length === 0) return []
         const pricing = asSold(given, schedule, terms)
-        return times.map(time => ({ pricing, during: time, takesOver: index > 0 && time.start === during.start }))
+        return times.map(time => ({ pricing, during: time, takesOver: takesOver && time.start === during.start }))
       }),
   )
+}
+
+/** The version of its own prices, where that stands beside a plan: sold for all of its time. */
+function besides(schedule: ScheduleInput) {
+  const { own_version_id: own, pricing_plan_version_id: version } = schedule
+  if (own === undefined || own === version) return []
+  return [{ pricing_plan_version_id: own, span: spanOf(schedule), takesOver: false }]
 }
 
 /** The same object where its items have no variants, as nearly all. A TRIAL sells nothing but its own prices (semantics 4.3). */
 function asSold(pricing: PricingInput, schedule: ScheduleInput, terms: Terms): PricingInput {
   const sold = inVariants(pricing, terms)
-  return schedule.only_overrides ? { ...sold, items: overriddenItems(sold, schedule) } : sold
+  const isOwn = pricing.pricing_plan_version_id === schedule.own_version_id
+  return schedule.only_overrides && !isOwn ? { ...sold, items: overriddenItems(sold, schedule) } : sold
 }
 
 /** The items with the prices that a schedule overrides, without those that have none. */

@@ -73,8 +73,12 @@ function usageView({ positions }: Basis, { charge, metered }: Rated): LineExplan
 }
 
 const priceView = ({ charge }: Rated): LineExplanation['price'] => ({
-  pricing_plan_id: charge.plan.id,
-  pricing_plan_version_id: charge.pricing.pricing_plan_version_id,
+  // Prices that a schedule has of its own are in no version of a plan.
+  pricing_plan_id: charge.schedule.own_version_id === charge.schedule.pricing_plan_version_id ? null : charge.plan.id,
+  pricing_plan_version_id:
+    charge.schedule.own_version_id === charge.pricing.pricing_plan_version_id
+      ? null
+      : charge.pricing.pricing_plan_version_id,
   pricing_plan_schedule_id: charge.schedule.id,
   pricing_id: charge.pricing.id,
   pricing_item_id: charge.item.id,

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { STEP_NAMES } from '../../../../shared/billing/steps/line.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { Amount, OneOf, Optional, SentAsStored, Shape, TaxCategory } from '../../../resource/shapes.ts'
+import { Amount, Nullable, OneOf, Optional, SentAsStored, Shape, TaxCategory } from '../../../resource/shapes.ts'
 import { ItemConditions } from '../../catalog/conditions/schema.ts'
 import { PricingBand } from '../../catalog/pricing-plans/schema.ts'
 
@@ -64,8 +64,8 @@ const Usage = Type.Object(
 
 const Price = Type.Object(
   {
-    pricing_plan_id: Text,
-    pricing_plan_version_id: Text,
+    pricing_plan_id: Nullable(Text),
+    pricing_plan_version_id: Nullable(Text),
     pricing_plan_schedule_id: Text,
     pricing_id: Text,
     pricing_item_id: Text,

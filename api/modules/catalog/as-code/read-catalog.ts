@@ -4,7 +4,7 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import { customFieldsOf } from '../../../resource/custom-fields/values.ts'
 import { CUSTOM_FIELDS, type Resource, type Row, type StoredRow } from '../../../resource/define-resource.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inThisTenant, isListed } from '../../../resource/tenant-condition.ts'
 import { meterPropertyVariableResource } from '../meter-property-variables/variable.ts'
 import { groupsOf } from '../pricing-groups/load-groups.ts'
 import type { PricingGroup } from '../pricing-groups/table.ts'
@@ -40,13 +40,17 @@ export async function readCatalog(uow: ReadUow): Promise<StoredCatalog> {
     const found = await uow.tx
       .select()
       .from(table)
-      .where(and(inThisTenant(uow, table)))
+      .where(and(inThisTenant(uow, table), isListed(table)))
       .orderBy(asc(table.created_at), asc(table.id))
     const whole = section === VARIABLES ? await withValues(uow, found as StoredRow[]) : found
     rows.set(section, customFields ? await withFields(uow, whole as StoredRow[]) : (whole as StoredRow[]))
   }
   const v = pricingPlanVersions
-  const versions = await uow.tx.select().from(v).where(inThisTenant(uow, v)).orderBy(asc(v.version))
+  const versions = await uow.tx
+    .select()
+    .from(v)
+    .where(and(inThisTenant(uow, v), isListed(v)))
+    .orderBy(asc(v.version))
   const versionIds = versions.map(({ id }) => id)
   const pricings = await pricingsOf(uow, versionIds)
   const groups = await groupsOf(uow, versionIds)

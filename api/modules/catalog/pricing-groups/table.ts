@@ -1,4 +1,4 @@
-import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns } from '../../../resource/columns.ts'
 import type { SelectionConstraint } from './schema.ts'
@@ -10,6 +10,8 @@ export const pricingGroups = pgTable('pricing_groups', {
   product_type: text().$type<'DEFAULT' | 'ADDON'>().notNull(),
   selection_constraint: text().$type<SelectionConstraint>().notNull(),
   display_order: integer(),
+  /** As of a pricing. */
+  of_schedules: boolean().notNull().default(false),
 })
 
 export type PricingGroup = typeof pricingGroups.$inferSelect

@@ -17,6 +17,7 @@ import { requireDraftVersion } from './require-draft-version.ts'
 import { PricingItemsShape, ProductIds } from './schema.ts'
 import { pricingGroupResource } from './selection/pricing-group.ts'
 import { type Pricing, pricings } from './table.ts'
+import { withoutVersion } from './version-pricings.ts'
 
 export const pricingResource = defineResource<Pricing>({
   objectType: 'PRICING',
@@ -48,6 +49,7 @@ export const pricingResource = defineResource<Pricing>({
     pricing_group_id: () => pricingGroupResource,
     product_ids: () => productResource,
   },
+  derive: withoutVersion,
   defaults: async (uow, given) => {
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
     const { name = 'Pricing', product_type = 'DEFAULT' } = products[0] ?? {}
@@ -59,11 +61,11 @@ export const pricingResource = defineResource<Pricing>({
     entitlements: await canonicalEntitlements(uow, row.entitlements),
   }),
   check: async (uow, row, previous) => {
-    await requireDraftVersion(uow, row.pricing_plan_version_id)
+    await requireDraftVersion(uow, row)
     await requireOwnGroup(uow, row)
     await checkPricing(uow, row, previous)
   },
-  beforeDelete: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
+  beforeDelete: requireDraftVersion,
   fixture: {
     create: async seed => {
       const version = await seed.make(pricingPlanVersionResource)

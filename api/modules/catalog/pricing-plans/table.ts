@@ -1,4 +1,4 @@
-import { integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import type { Static } from 'typebox'
 import type { Id } from '../../../../shared/ids.ts'
 import { tenantColumns, wireJson } from '../../../resource/columns.ts'
@@ -20,6 +20,8 @@ export const pricingPlans = pgTable('pricing_plans', {
   variant: text().$type<'DEFAULT' | 'RATE_CARD'>().notNull(),
   pricing_plan_selection_rules: wireJson<SelectionRules>().notNull(),
   agent_context: wireJson<Static<typeof AgentContext>>(),
+  /** The prices of schedules stand in a plan that no call shows (prices-of-schedules). */
+  unlisted: boolean().notNull().default(false),
 })
 
 export const pricingPlanVersions = pgTable('pricing_plan_versions', {
@@ -32,6 +34,7 @@ export const pricingPlanVersions = pgTable('pricing_plan_versions', {
   rate_card: wireJson<RateCard>(),
   pricing_currency_settings: wireJson<Static<typeof CurrencySettings>>(),
   billing_period_settings: wireJson<Static<typeof PeriodSettings>>(),
+  unlisted: boolean().notNull().default(false),
 })
 
 export const pricings = pgTable('pricings', {
@@ -44,6 +47,8 @@ export const pricings = pgTable('pricings', {
   display_order: integer(),
   items: wireJson<PricingItem[]>().notNull(),
   entitlements: wireJson<Entitlement[]>().notNull(),
+  /** Whether it is sold by schedules alone, in a version that no call shows. */
+  of_schedules: boolean().notNull().default(false),
 })
 
 export type PricingPlan = typeof pricingPlans.$inferSelect

@@ -25,9 +25,14 @@ export async function pricingsOf(uow: ReadUow, versionIds: readonly string[]): P
 }
 
 /** A pricing as the API shows it. */
-export function pricingView({ platform_id: _platform, environment: _environment, ...row }: Pricing): Row {
-  return { object_type: 'PRICING', ...row }
+export function pricingView(pricing: Pricing): Row {
+  const { platform_id: _platform, environment: _environment, of_schedules: _of, ...row } = pricing
+  return { object_type: 'PRICING', ...row, ...withoutVersion(pricing) }
 }
+
+/** What is sold by schedules alone shows no version. */
+export const withoutVersion = ({ of_schedules }: { readonly of_schedules: boolean }): Row =>
+  of_schedules ? { pricing_plan_version_id: null } : {}
 
 /**
  * What a version shows of its pricings: grouped by the category of their first product, and the currencies priced. What is in a
@@ -94,11 +99,9 @@ async function creditTypeIdsOf(uow: ReadUow, versions: readonly (readonly Pricin
 type Category = { id: string; display_order: number | null }
 
 /** A pricing group as the API shows it, with its pricings. */
-function groupView(
-  { platform_id: _platform, environment: _environment, ...group }: PricingGroup,
-  pricings: readonly Pricing[],
-): Row {
-  return { object_type: 'PRICING_GROUP', ...group, pricings: pricings.map(pricingView) }
+function groupView(whole: PricingGroup, pricings: readonly Pricing[]): Row {
+  const { platform_id: _platform, environment: _environment, of_schedules: _of, ...group } = whole
+  return { object_type: 'PRICING_GROUP', ...group, ...withoutVersion(whole), pricings: pricings.map(pricingView) }
 }
 
 /** The same for every read: a category of a version is nothing but its product category there. */

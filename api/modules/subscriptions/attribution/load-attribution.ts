@@ -37,6 +37,8 @@ export type AttributionSubscription = {
     readonly start_ms: number
     readonly end_ms: number | null
     readonly version_id: string
+    /** The version of what the schedule sells besides; absent where it sells nothing besides. */
+    readonly own_version_id?: string
     readonly plan_reference: string
     readonly meters: readonly string[]
     /** The pricings that are sold, where the version has others; absent: all of it. */
@@ -103,6 +105,7 @@ type HeldRow = Omit<AttributionSubscription, 'held'> & {
   readonly start_ms: string
   readonly end_ms: string | null
   readonly version_id: string
+  readonly own_version_id: string | null
   readonly plan_reference: string
   readonly meters: string[]
   /** The plan, if it is a rate card. */
@@ -124,7 +127,9 @@ async function loadSubscriptions(
       case when s.activated_at is null then e.registered_address ->> 'country' else s.billing_entity_country end as country,
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
       (extract(epoch from least(h.end_at, s.cancelled_at)) * 1000)::bigint::text as end_ms,
-      s.inactive_periods, h.pricing_plan_version_id as version_id, p.reference as plan_reference,
+      s.inactive_periods, h.pricing_plan_version_id as version_id,
+      nullif(h.own_pricing_plan_version_id, h.pricing_plan_version_id) as own_version_id,
+      case when p.unlisted then '' else p.reference end as plan_reference,
       case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
       h.start_at, h.id as schedule_id
     from pricing_plan_subscriptions s
@@ -180,15 +185,16 @@ const timeOf = ({ start_ms, end_ms }: HeldRow): HeldTime => ({
   end_ms: end_ms === null ? null : Number(end_ms),
 })
 
-/** What has other prices at other times: a rate card, and a version with ADDONs. */
+/** What has other prices at other times, or of two versions: a rate card, a version with ADDONs, and a schedule with its own prices. */
 const variedOf = (row: HeldRow): PricedSchedule[] =>
-  row.rate_card_id === null && !row.has_addons
+  row.rate_card_id === null && !row.has_addons && row.own_version_id === null
     ? []
     : [
         {
           subscriptionId: row.id,
           cardId: row.rate_card_id,
           versionId: row.version_id,
+          ownVersionId: row.own_version_id,
           enabled: row.enabled_pricings,
           ...timeOf(row),
         },
@@ -292,6 +298,7 @@ const candidateOf = ({ id, reference, country, replicates, held }: AttributionSu
       start: instantOf(part.start_ms),
       end: part.end_ms === null ? null : instantOf(part.end_ms),
       versionId: part.version_id,
+      ...(part.own_version_id === undefined ? {} : { ownVersionId: part.own_version_id }),
       planReference: part.plan_reference,
       meters: new Set(part.meters),
       ...(part.pricing_ids ? { pricingIds: new Set(part.pricing_ids) } : {}),

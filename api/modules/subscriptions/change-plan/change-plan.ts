@@ -15,6 +15,7 @@ import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { currentPeriodEnd } from '../billing-time/billing-calendar.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
+import { keptOwnVersion } from '../own-prices/kept-own-prices.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { activateSchedule, statusBefore } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
@@ -29,7 +30,7 @@ type Request = Static<typeof ChangePlanBody>
 
 /**
  * Ends the schedule that runs and activates one on the LATEST version of the plan, with nothing of the old one but its currency, its
- * billing period and, on the same plan, its overrides. But for IMMEDIATE, what the old one charged ahead is credited for the days left.
+ * billing period and, on the same plan, its overrides and its own prices. But for IMMEDIATE, what the old one charged ahead is credited for the days left.
  * In a trial it replaces what follows. Of two at once the second is judged by what the first has done. Throws
  * INVALID_OPERATION, INVALID_FIELD or RESOURCE_NOT_FOUND.
  */
@@ -83,6 +84,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     carries_usage: version.pricing_plan_id === sold.pricing_plan_id,
     ended_by_next: ended.ended_by_next && end_at === ended.end_at,
     override_pricings: await overridesInVersion(uow, sold, { version, start: start_at, terms }),
+    own_pricing_plan_version_id: keptOwnVersion(sold, version),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return await activateSchedule(uow, made.id)

@@ -5,6 +5,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Terms } from '../../catalog/pricing-plans/variants/variants.ts'
+import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
 import { scheduleTerms } from '../sold-items.ts'
 import { entriesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
@@ -28,11 +29,14 @@ export async function countsInVersion(
   const terms = await scheduleTerms(uow, schedule)
   const old = await pricesOfVersions(uow, [await lastVersionOf(uow, schedule, to.start)], { terms })
   const sold = await pricesIn(uow, to.version, terms)
+  const kept = await idsOfPrices(uow, keptOwnVersion(schedule, to.version))
   const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
-    replacing(old.get(entry.pricing_item_config_id), sold, old).map(configId => ({
-      ...entry,
-      pricing_item_config_id: configId,
-    }))
+    kept.has(entry.pricing_item_config_id)
+      ? [entry]
+      : replacing(old.get(entry.pricing_item_config_id), sold, old).map(configId => ({
+          ...entry,
+          pricing_item_config_id: configId,
+        }))
   return {
     seats_values: entriesWithin(seats_values, to).flatMap(moved),
     units: units.flatMap(moved),

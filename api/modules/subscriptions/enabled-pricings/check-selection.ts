@@ -1,9 +1,8 @@
 // The constraints of pricing groups, whatever changes a schedule: they hold at every instant of it (semantics 3.1).
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, or, sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import type { Id } from '../../../../shared/ids.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -20,7 +19,7 @@ import { type BrokenSelection, brokenSelection, type SelectionGroup } from './se
  * the instant. A DRAFT may enable too little still, never too much.
  */
 export async function checkSelection(uow: Uow, schedule: Schedule): Promise<void> {
-  const groups = await groupsByVersion(uow, schedule.pricing_plan_id)
+  const groups = await groupsByVersion(uow, schedule)
   if (groups.size === 0) return
   for (const { pricing_plan_version_id: id, span } of await versionsOf(uow, schedule)) {
     const own = groups.get(id) ?? []
@@ -36,19 +35,21 @@ const withoutLeast = (group: SelectionGroup): SelectionGroup => ({
   selection_constraint: MOST_ONLY[group.selection_constraint],
 })
 
-/** The versions that price the schedule in turn: its own, or those of its rate card. */
+/** The versions that price the schedule in turn: its own, or those of its rate card; and that of the prices it has besides. */
 async function versionsOf(uow: Uow, schedule: Schedule) {
   const span = { start: at(schedule.start_at), end: schedule.end_at === null ? null : at(schedule.end_at) }
+  const { pricing_plan_version_id: id, own_pricing_plan_version_id: own } = schedule
+  const besides = own && own !== id ? [{ pricing_plan_version_id: own, span }] : []
   const card = (await loadRateCards(uow, [schedule.pricing_plan_id])).get(schedule.pricing_plan_id)
-  if (!card) return [{ pricing_plan_version_id: schedule.pricing_plan_version_id, span }]
+  if (!card) return [{ pricing_plan_version_id: id, span }, ...besides]
   const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
-  return versionSpans(card, span, await zoneOfSubscription(uow, subscription))
+  return [...versionSpans(card, span, await zoneOfSubscription(uow, subscription)), ...besides]
 }
 
-/** The groups of all versions of a plan, with their pricings. */
+/** The groups of all versions of its plan, and of its own prices, with their pricings. */
 async function groupsByVersion(
   uow: ReadUow,
-  planId: Id<'pric'>,
+  { pricing_plan_id: planId, own_pricing_plan_version_id: own }: Schedule,
 ): Promise<ReadonlyMap<string, readonly SelectionGroup[]>> {
   const g = pricingGroups
   const rows = await uow.tx
@@ -64,7 +65,12 @@ async function groupsByVersion(
       pricingPlanVersions,
       and(inThisTenant(uow, pricingPlanVersions), eq(pricingPlanVersions.id, g.pricing_plan_version_id)),
     )
-    .where(and(inThisTenant(uow, g), eq(pricingPlanVersions.pricing_plan_id, planId)))
+    .where(
+      and(
+        inThisTenant(uow, g),
+        or(eq(pricingPlanVersions.pricing_plan_id, planId), own ? eq(pricingPlanVersions.id, own) : undefined),
+      ),
+    )
     .orderBy(g.display_order, g.created_at, g.id)
   return groupBy(rows, row => row.version)
 }

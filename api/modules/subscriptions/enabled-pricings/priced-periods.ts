@@ -20,6 +20,8 @@ export type PricedSchedule = {
   /** The plan, if it is a rate card. */
   readonly cardId: string | null
   readonly versionId: string
+  /** The version of its own prices, where that stands beside another; absent where it has none. */
+  readonly ownVersionId?: string | null
   readonly enabled: readonly EnabledPricing[]
   readonly start_ms: number
   readonly end_ms: number | null
@@ -29,6 +31,8 @@ export type PricedPeriod = {
   readonly start_ms: number
   readonly end_ms: number | null
   readonly version_id: string
+  /** The version of what it sells besides; absent where there is none. */
+  readonly own_version_id?: string
   readonly meters: readonly string[]
   readonly pricing_ids?: readonly string[]
 }
@@ -44,7 +48,7 @@ export async function loadPricedPeriods(
     all.flatMap(({ cardId }) => cardId ?? []),
   )
   const versionIds = [
-    ...all.map(({ versionId }) => versionId),
+    ...all.flatMap(({ versionId, ownVersionId: own }) => [versionId, ...(own ? [own] : [])]),
     ...[...cards.values()].flat().map(each => each.pricing_plan_version_id),
   ]
   const pricings = await pricingsOf(uow, versionIds)
@@ -52,7 +56,7 @@ export async function loadPricedPeriods(
     uow,
     all.map(({ subscriptionId }) => subscriptionId),
   )
-  return ({ subscriptionId, cardId, versionId, enabled, start_ms, end_ms }) => {
+  return ({ subscriptionId, cardId, versionId, ownVersionId, enabled, start_ms, end_ms }) => {
     const zone = zones.get(subscriptionId)
     if (!zone) throw new Error(`the zone of ${subscriptionId} was not read`)
     const span = { start: instantOf(start_ms), end: end_ms === null ? null : instantOf(end_ms) }
@@ -60,9 +64,12 @@ export async function loadPricedPeriods(
       cardId === null
         ? [{ pricing_plan_version_id: versionId, span }]
         : versionSpans(cards.get(cardId) ?? [], span, zone)
-    return versions.flatMap(({ pricing_plan_version_id: id, span: during }) =>
-      pricedPeriods(id, pricings.get(id) ?? [], { enabled, during }),
-    )
+    const own = ownVersionId && ownVersionId !== versionId ? ownVersionId : null
+    return versions.flatMap(({ pricing_plan_version_id: id, span: during }) => {
+      const sold = [...(pricings.get(id) ?? []), ...(pricings.get(own ?? '') ?? [])]
+      const periods = pricedPeriods(id, sold, { enabled, during })
+      return own === null ? periods : periods.map(period => ({ ...period, own_version_id: own }))
+    })
   }
 }
 

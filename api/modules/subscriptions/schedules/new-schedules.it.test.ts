@@ -56,7 +56,6 @@ describe('create', () => {
     [{ start_at: '2026-01-01' }, 'start_at', 'INVALID_FIELD'],
     [{ end_at: '2026-01-01T00:00:00Z' }, 'end_at', 'INVALID_FIELD'],
     [{ status: 'ACTIVE' }, 'status', 'INVALID_FIELD'],
-    [{ pricing_categories: [] }, 'pricing_categories', 'INVALID_FIELD'],
     [{ pricing_currency: 'USD' }, 'pricing_currency', 'INVALID_FIELD'],
   ])('refuses %j by name', async (fault, field, code) => {
     const { status, body } = await post({ start_at: '2026-01-01T00:00:00Z', ...fault })

@@ -5,10 +5,12 @@ import { idOf } from '../../../../shared/ids.ts'
 import { createResource, saveChange, updateResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
+import { activatePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { requireTakenBack } from '../overrides/check-overrides.ts'
 import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
+import { type GivenOwnPrices, withoutPrices } from '../own-prices/take-own-prices.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
@@ -16,7 +18,9 @@ import { listSchedules, requireAhead, requireExact, requireOpen, requireWaiting,
 import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
 
 /** A valid body of a schedule. */
-export type ScheduleBody = Row & NamesVersion & { pricing_plan_subscription_id: string; start_at: string }
+export type ScheduleBody = Row &
+  NamesVersion &
+  GivenOwnPrices & { pricing_plan_subscription_id: string; start_at: string }
 /** Which neighbour moves with a boundary, also where it has an end or start of its own; one of the two at most. */
 export type Neighbours = { readonly setPreviousEndAt: boolean; readonly setNextStartAt: boolean }
 
@@ -29,17 +33,13 @@ export async function createSchedule(uow: Uow, body: ScheduleBody, neighbours: N
   const subscription = await lockOne(uow, subscriptionResource, given)
   if (!subscription) throw notFound(subscriptionResource, given, 'pricing_plan_subscription_id')
   const version = await namedVersion(uow, body)
-  if (!version) {
-    const message = 'Name the version: pricing_plan_version_id, or pricing_plan_version_selector.'
-    throw new AppError('MISSING_FIELD', message, { field: 'pricing_plan_version_id' })
-  }
+  if (!version && !body.pricing_categories?.length) throw withoutPrices()
   requireOverrides(body)
   await makeRoom(uow, subscription, { start_at: body.start_at, end_at: body['end_at'] }, neighbours)
   return await createResource(uow, scheduleResource, {
     ...body,
     pricing_plan_subscription_id: subscription.id,
-    pricing_plan_id: version.pricing_plan_id,
-    pricing_plan_version_id: version.id,
+    ...(version ? { pricing_plan_id: version.pricing_plan_id, pricing_plan_version_id: version.id } : {}),
   })
 }
 
@@ -161,6 +161,7 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
 async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {
   requireOpen(subscription)
   requireExact(schedule, subscription)
+  if (schedule.own_pricing_plan_version_id !== null) await activatePrices(uow, schedule.own_pricing_plan_version_id)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
   await checkTerms(uow, schedule, schedule)

@@ -124,16 +124,51 @@ export async function requireSellable(
   const { billing_currency: billedIn } = subscription
   if (activating) await requireExchange(uow, { from: schedule.pricing_currency, to: billedIn })
   const plan = await planOf(uow, version)
-  requireOwn(plan, subscription)
+  // What stands without a plan is judged with the prices that it has of its own.
+  if (!plan.unlisted) requireOwn(plan, subscription)
   await requireAdmitted(uow, plan, subscription)
   const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
   for (const each of sold) {
-    if (each.status !== 'ACTIVE') continue
-    const terms = termsOf(schedule, subscription)
-    await requirePrices(uow, each, terms, activating ? billedIn : null)
-    await requireCreditPeriods(uow, each.id, terms)
-    await requireSeller(uow, each.id, subscription.billing_entity_id)
+    if (each.status !== 'ACTIVE' || each.id === schedule.own_pricing_plan_version_id) continue
+    await requireFit(uow, each, { schedule, subscription, billedIn: activating ? billedIn : null })
   }
+  await requireOwnSellable(uow, schedule, { subscription, billedIn: activating ? billedIn : null })
+}
+
+type Selling = { readonly subscription: Subscription; readonly billedIn: string | null }
+
+async function requireFit(
+  uow: Uow,
+  version: Pick<PricingPlanVersion, 'id'>,
+  { schedule, subscription, billedIn }: Selling & { readonly schedule: Schedule },
+): Promise<void> {
+  const terms = termsOf(schedule, subscription)
+  await requirePrices(uow, version, terms, billedIn)
+  await requireCreditPeriods(uow, version.id, terms)
+  await requireSeller(uow, version.id, subscription.billing_entity_id)
+}
+
+/** The prices that it has without a plan, or besides: of a draft too, since they are for this schedule. */
+async function requireOwnSellable(uow: Uow, schedule: Schedule, of: Selling): Promise<void> {
+  const { own_pricing_plan_version_id: id } = schedule
+  if (id === null || id === undefined) return
+  const [own] = await uow.tx
+    .select({ customer_id: pricingPlans.customer_id })
+    .from(pricingPlanVersions)
+    .innerJoin(
+      pricingPlans,
+      and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, pricingPlanVersions.pricing_plan_id)),
+    )
+    .where(and(inThisTenant(uow, pricingPlanVersions), eq(pricingPlanVersions.id, id)))
+    .for('share')
+  if (own?.customer_id && own.customer_id !== of.subscription.customer_id) {
+    const message = 'A product of these prices is for another customer alone; give prices without it.'
+    throw new AppError('INVALID_FIELD', message, { field: 'pricing_categories' })
+  }
+  await requireFit(uow, { id }, { ...of, schedule }).catch(error => {
+    const isOfVersion = error instanceof AppError && error.details.field === 'pricing_plan_version_id'
+    throw isOfVersion ? error.at('pricing_categories') : error
+  })
 }
 
 /** Throws INVALID_FIELD when there is no rate by which its prices could be invoiced: none is guessed (semantics 5.6). */

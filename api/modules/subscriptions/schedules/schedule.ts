@@ -12,6 +12,8 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { canonicalEntitlements } from '../../catalog/features/canonical-entitlements.ts'
 import { featureResource } from '../../catalog/features/feature.ts'
 import { EntitlementsShape } from '../../catalog/features/schema.ts'
+import { activatePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
+import { GivenCategories } from '../../catalog/pricing-plans/prices-of-schedules/schema.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { PricingCategories } from '../../catalog/pricing-plans/schema.ts'
 import { DiscountShape } from '../clauses/discount-schema.ts'
@@ -25,6 +27,8 @@ import { EnabledPricings } from '../enabled-pricings/schema.ts'
 import { IncludedVolumesShape } from '../included-volumes/schema.ts'
 import { changedOverrides } from '../overrides/merge-overrides.ts'
 import { OverridePricings } from '../overrides/schema.ts'
+import { isWithoutPlan, ownPricesOf } from '../own-prices/show-own-prices.ts'
+import { type GivenOwnPrices, takeOwnPrices } from '../own-prices/take-own-prices.ts'
 import { VersionSelector } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
@@ -32,7 +36,7 @@ import { checkTerms } from './check-terms.ts'
 import { requireSellable, versionAtStart } from './schedule-version.ts'
 import { inTimelineOrder, timelineFault } from './timeline.ts'
 
-export const scheduleResource = defineResource<Schedule>({
+export const scheduleResource = defineResource<Schedule, GivenOwnPrices>({
   objectType: 'PRICING_PLAN_SCHEDULE',
   shapeName: 'PricingPlanSchedule',
   idPrefix: 'ppsc',
@@ -76,6 +80,10 @@ export const scheduleResource = defineResource<Schedule>({
     coupon_ids: field(CouponIds),
     promotion_codes: field(PromotionCodes),
   },
+  given: {
+    // Prices of this schedule alone, without a plan or on top of one.
+    pricing_categories: field(GivenCategories, { change: 'draft', shown: PricingCategories }),
+  },
   // What changes a schedule also minds its neighbours and its subscription: those calls are in routes.ts; its GET is in read-schedule.ts.
   operations: ['list'],
   byReference: false,
@@ -104,30 +112,35 @@ export const scheduleResource = defineResource<Schedule>({
     coupon_ids: [],
     promotion_codes: [],
   }),
-  resolve: async (uow, row, previous) => ({
-    ...row,
-    pricing_plan_version_id:
-      row.status === 'ACTIVE' && previous ? row.pricing_plan_version_id : await versionAtStart(uow, row),
-    // Another end is one that was given.
-    ...(previous && row.end_at !== previous.end_at ? { ended_by_next: false } : {}),
-    entitlements: await canonicalEntitlements(uow, row.entitlements),
-    override_pricings: changedOverrides([], row.override_pricings),
-    seats_values: startingNow(row.seats_values, formatInstant(uow.now)),
-    applied_coupons: await takeCoupons(uow, {
-      schedule: row,
-      previous,
-      subscription: await subscriptionOf(uow, row),
-    }),
-  }),
+  resolve: async (uow, given, previous) => {
+    const subscription = await subscriptionOf(uow, given)
+    const row = await takeOwnPrices(uow, given, { previous, subscription })
+    const { own_pricing_plan_version_id: own } = row
+    if (own && row.status === 'ACTIVE' && !previous) await activatePrices(uow, own)
+    return {
+      ...row,
+      pricing_plan_version_id:
+        row.status === 'ACTIVE' && previous ? row.pricing_plan_version_id : await versionAtStart(uow, row),
+      // Another end is one that was given.
+      ...(previous && row.end_at !== previous.end_at ? { ended_by_next: false } : {}),
+      entitlements: await canonicalEntitlements(uow, row.entitlements),
+      override_pricings: changedOverrides([], row.override_pricings),
+      seats_values: startingNow(row.seats_values, formatInstant(uow.now)),
+      applied_coupons: await takeCoupons(uow, { schedule: row, previous, subscription }),
+    }
+  },
   computed: {
     coupons: Type.Array(AppliedCouponShape),
     coupon_discount: AppliedDiscountShape,
     // Only a GET that asks for it shows it.
     combined_pricing_plan_version: pricingPlanVersionResource.view,
-    // Only a GET of it shows them.
-    pricing_categories: PricingCategories,
   },
-  compute: couponsOf,
+  compute: async (uow, rows) => {
+    const own = await ownPricesOf(uow, rows)
+    return (await couponsOf(uow, rows)).map((coupons, index) => ({ ...coupons, ...own[index] }))
+  },
+  // What sells its own prices alone has no plan to show.
+  derive: row => (isWithoutPlan(row) ? { pricing_plan_id: null, pricing_plan_version_id: null } : {}),
   check: checkSchedule,
   fixture: {
     create: async seed => ({

@@ -6,6 +6,7 @@ import { isSameItem, lastVersionOf, pricesIn, replacing } from '../counts/carry-
 import { pricesOfVersions, type SoldPrice } from '../counts/check-counts.ts'
 import { carriedOverrides, type PlacedPrice } from '../overrides/carry-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
+import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
 import { scheduleTerms } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
 
@@ -38,11 +39,15 @@ export async function overridesInVersion(
     const { versionId, pricingId, itemId, config } = price
     return [{ versionId, pricingId, itemId, configId: id, pricingType: config.pricing_type }]
   }
-  return carriedOverrides(overrides, {
+  const own = await idsOfPrices(uow, keptOwnVersion(schedule, version))
+  const isOwn = ({ original_pricing_id: id }: OverridePricing): boolean => own.has(id)
+  const ofPlan = overrides.filter(each => !isOwn(each))
+  const carried = carriedOverrides(ofPlan, {
     prices: [...old.keys()].flatMap(id => placed(id, old)),
     replacing: ({ configId }) =>
       (sold.has(configId) ? [configId] : replacing(old.get(configId), sold, old, isSameItem)).flatMap(id =>
         placed(id, sold),
       ),
   })
+  return [...overrides.filter(isOwn), ...carried]
 }

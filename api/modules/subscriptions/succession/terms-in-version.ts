@@ -3,7 +3,9 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
+import type { Commitment, Markup } from '../clauses/schema.ts'
 import { countsInVersion } from '../counts/carry-counts.ts'
+import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
 import { clausesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { enabledInVersion } from './enabled-in-version.ts'
@@ -13,26 +15,40 @@ type To = ScheduleSpan & { readonly version: Pick<PricingPlanVersion, 'id' | 'pr
 
 /**
  * The members of a schedule that sells the version in the span, with the discounts that are not limited to prices of the old version.
- * Within a plan it keeps the overrides and the enabled ADDONs too. What has ended by then is left out.
+ * Within a plan it keeps the overrides, the enabled ADDONs and its own prices too, with what it states of those. What has ended by then is
+ * left out.
  */
 export async function termsInVersion(uow: Uow, schedule: Schedule, to: To): Promise<Row> {
-  const { discount, commitment } = clausesWithin(schedule, to)
+  const { discount, markup, commitment } = clausesWithin(schedule, to)
+  const own_pricing_plan_version_id = keptOwnVersion(schedule, to.version)
+  const own = await idsOfPrices(uow, own_pricing_plan_version_id)
   return {
     pricing_plan_id: to.version.pricing_plan_id,
     pricing_plan_version_id: to.version.id,
-    discount: withoutPrices(discount),
+    own_pricing_plan_version_id,
+    discount: discount && (kept(discount, own) as Discount),
     enabled_pricings: await enabledInVersion(uow, schedule, to),
     override_pricings: await overridesInVersion(uow, schedule, to),
-    // Markups are of prices, which are those of one version; a minimum of the invoice is there in any.
-    markup: null,
-    commitment: commitment?.totals ? { totals: commitment.totals } : null,
+    // Markups are of prices alone; a minimum of the invoice is there in any version.
+    markup: markup && notEmpty(kept(markup, own) as Markup),
+    commitment: commitment && notEmpty(kept(commitment, own) as Commitment),
     ...(await countsInVersion(uow, schedule, to)),
   }
 }
 
-/** Prices are those of one version; products and totals are there in any. */
-function withoutPrices(discount: Discount | null): Discount | null {
-  if (discount === null) return null
-  const { pricing_item_configs: _configs, pricing_items: _items, pricings: _pricings, ...kept } = discount
-  return kept
+type Entries = readonly { readonly ids?: readonly string[] }[] | null | undefined
+
+/** Prices are those of one version, but for `own`; products and totals are there in any. */
+function kept(clauses: object, own: ReadonlySet<string>): Record<string, Entries> {
+  const lists = Object.entries(clauses as Readonly<Record<string, Entries>>).flatMap(([list, entries]) => {
+    if (!LISTS_OF_PRICES.has(list)) return [[list, entries] as const]
+    const left = (entries ?? []).filter(({ ids = [] }) => ids.length > 0 && ids.every(id => own.has(id)))
+    return left.length === 0 ? [] : [[list, left] as const]
+  })
+  return Object.fromEntries(lists)
 }
+
+const LISTS_OF_PRICES: ReadonlySet<string> = new Set(['pricing_item_configs', 'pricing_items', 'pricings'])
+
+const notEmpty = <T extends object>(clauses: T): T | null =>
+  Object.values(clauses).some(entries => entries !== null && entries !== undefined) ? clauses : null

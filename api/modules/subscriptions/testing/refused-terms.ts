@@ -225,7 +225,11 @@ export const REFUSED_TERMS: readonly Refused[] = [
     'INVALID_FIELD',
     'payment_method',
   ],
-  stating({ pricing_categories: [] }, 'INVALID_FIELD', 'pricing_categories'),
+  stating(
+    { pricing_categories: [{ pricings: [{ product_ids: ['{unknown}'] }] }] },
+    'RESOURCE_NOT_FOUND',
+    'pricing_categories.0.pricings.0.product_ids.0',
+  ),
   stating({ approval_status: 'PENDING_REVIEW' }, 'INVALID_FIELD', 'approval_status'),
   ['GET /v1/pricing-plan-subscription-groups?start_at=[2026-01-01T00:00:00Z,]', null, 'INVALID_FIELD', 'start_at'],
   ['POST /v1/customers', { type: 'INDIVIDUAL', linked_integrations: [] }, 'INVALID_FIELD', 'linked_integrations'],

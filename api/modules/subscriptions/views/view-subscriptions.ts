@@ -16,7 +16,11 @@ import {
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { NEXT_INVOICES } from '../billing-time/next-invoices.ts'
+import { isWithoutPlan } from '../own-prices/show-own-prices.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
+
+/** What a schedule that sells its own prices alone shows. */
+const NO_PLAN = { pricing_plan_id: null, pricing_plan_version_id: null }
 
 const REALIGN = 'realign_invoice_date_to_pricing_plan_schedule_start_at'
 
@@ -66,18 +70,11 @@ export async function computeViews(uow: ReadUow, rows: readonly Subscription[]):
       .map(({ id }) => id),
     pricing_plan_schedule_infos: active
       .filter(schedule => schedule.pricing_plan_subscription_id === row.id)
-      .map(({ id, pricing_plan_id, pricing_plan_version_id, start_at, end_at, [REALIGN]: realign }) => ({
-        id,
-        pricing_plan_id,
-        pricing_plan_version_id: versionNow(
-          { pricing_plan_version_id, start_at, end_at },
-          cards.get(pricing_plan_id),
-          now,
-        ),
-        start_at,
-        end_at,
-        [REALIGN]: realign,
-      })),
+      .map(schedule => {
+        const { id, pricing_plan_id, start_at, end_at, [REALIGN]: realign } = schedule
+        const sold = { pricing_plan_id, pricing_plan_version_id: versionNow(schedule, cards.get(pricing_plan_id), now) }
+        return { id, ...(isWithoutPlan(schedule) ? NO_PLAN : sold), start_at, end_at, [REALIGN]: realign }
+      }),
   }))
 }
 

@@ -1,10 +1,9 @@
 // Whether an auto top-up configuration can be stored, and charged while it is ACTIVE.
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, ne } from 'drizzle-orm'
+import { and, eq, inArray, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf } from '../../../../shared/ids.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { chargeOnDemand } from '../../billing/on-demand/charge-on-demand.ts'
@@ -132,10 +131,11 @@ export async function checkItem(
   if (subscription.customer_id !== wallet.customer_id)
     throw refused('pricing_plan_schedule_id', 'The schedule is of another customer than the wallet.')
   const versionId = await versionOfSchedule(uow, schedule, uow.now)
+  const versionIds = [versionId, schedule.own_pricing_plan_version_id].flatMap(id => id ?? [])
   const sold = await uow.tx
     .select({ items: pricings.items })
     .from(pricings)
-    .where(and(inThisTenant(uow, pricings), eq(pricings.pricing_plan_version_id, idOf('ppve', versionId ?? ''))))
+    .where(and(inThisTenant(uow, pricings), inArray(pricings.pricing_plan_version_id, versionIds)))
   const terms = await scheduleTerms(uow, schedule)
   const item = sold.flatMap(({ items }) => soldItems(items, terms)).find(({ id }) => id === row.pricing_item_id)
   const grants = (item?.configs ?? []).some(config =>

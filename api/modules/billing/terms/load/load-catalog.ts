@@ -32,11 +32,13 @@ export type CatalogInputs = Pick<
   'plans' | 'pricings' | 'product_items' | 'products' | 'product_categories' | 'calculations' | 'condition_names'
 >
 
-type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id' | 'rate_card'>
+type Named = Pick<ScheduleInput, 'pricing_plan_id' | 'pricing_plan_version_id' | 'own_version_id' | 'rate_card'>
 
 /** The versions that price a schedule. */
-const versionsOf = ({ pricing_plan_version_id, rate_card }: Named): readonly string[] =>
-  rate_card ? rate_card.map(each => each.pricing_plan_version_id) : [pricing_plan_version_id]
+const versionsOf = ({ pricing_plan_version_id, own_version_id: own, rate_card }: Named): readonly string[] => [
+  ...(rate_card ? rate_card.map(each => each.pricing_plan_version_id) : [pricing_plan_version_id]),
+  ...(own === undefined ? [] : [own]),
+]
 
 /**
  * Reads what all of these sell, and returns a function that gives the part of some: the same object for the same plans.

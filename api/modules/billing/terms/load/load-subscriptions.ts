@@ -76,6 +76,7 @@ export async function loadSchedules(
       id: s.id,
       pricing_plan_id: s.pricing_plan_id,
       pricing_plan_version_id: s.pricing_plan_version_id,
+      own: s.own_pricing_plan_version_id,
       start_at: s.start_at,
       end_at: s.end_at,
       pricing_currency: s.pricing_currency,
@@ -124,11 +125,12 @@ export async function loadSchedules(
           variant: _variant,
           ...given
         }) => {
-          const { coupons, enabled, markup, commitment, ...stated } = given
+          const { own: ownVersion, coupons, enabled, markup, commitment, ...stated } = given
           const { override_pricings, included_volumes, seats_values, units, ...schedule } = stated
           const card = cards.get(schedule.pricing_plan_id)
           return {
             ...schedule,
+            ...(ownVersion === null ? {} : { own_version_id: ownVersion }),
             ...(card ? { rate_card: versionsDuring(card, schedule) } : {}),
             ...(coupons.length > 0 ? { coupons } : {}),
             ...(enabled.length > 0 ? { enabled_pricings: enabled } : {}),
@@ -136,7 +138,7 @@ export async function loadSchedules(
             ...(commitment ? { commitment } : {}),
             ...statedOf({ override_pricings, included_volumes, seats_values, units }),
             ...flagsOf({ refund, realign, carries }),
-            ...trialOf({ type, override_pricings }),
+            ...trialOf({ type, hasPrices: ownVersion !== null || override_pricings.length > 0 }),
           }
         },
       ),
@@ -153,12 +155,12 @@ const flagsOf = ({ refund, realign, carries }: Flags) => ({
   ...(carries ? { carries_usage: true as const } : {}),
 })
 
-type Tried = { readonly type: string; readonly override_pricings: readonly unknown[] }
+type Tried = { readonly type: string; readonly hasPrices: boolean }
 
 /** A TRIAL charges nothing, or, where it has prices of its own, those alone (semantics 4.3). Neither for any other schedule. */
-function trialOf({ type, override_pricings }: Tried): Pick<ScheduleInput, 'trial' | 'only_overrides'> {
+function trialOf({ type, hasPrices }: Tried): Pick<ScheduleInput, 'trial' | 'only_overrides'> {
   if (type !== 'TRIAL') return {}
-  return override_pricings.length === 0 ? { trial: true } : { only_overrides: true }
+  return hasPrices ? { only_overrides: true } : { trial: true }
 }
 
 type Stated = Required<Pick<ScheduleInput, 'override_pricings' | 'included_volumes' | 'seats_values' | 'units'>>

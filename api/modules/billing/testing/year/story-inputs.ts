@@ -23,7 +23,7 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
     model_type: MODELS[kind],
     meter_value_calculation_id: kind === 'USAGE' ? 'calc' : null,
   }))
-  return {
+  const inputs: BillingInputs = {
     ...base,
     customer: { ...base.customer, timezone: story.zone },
     subscription: {
@@ -74,6 +74,30 @@ export function inputsOf(story: Story, { phases, cancel, pauses, seats }: Known)
           end_at: end === null ? null : timeText(end),
         })),
       ),
+  }
+  return withOwnPrices(story, inputs)
+}
+
+/**
+ * The same inputs with the optional pricing of each plan, the other one or both as the schedules' own: it makes no difference to what is
+ * billed. Not of a rate card, whose versions follow each other, nor with a trial, which sells nothing else than what is its own.
+ */
+function withOwnPrices({ seed, trial, plans }: Story, inputs: BillingInputs): BillingInputs {
+  const ownsAddon = seed % 4 === 1 || seed % 4 === 3
+  const ownsOther = seed % 4 === 2 || seed % 4 === 3
+  const isPlan = (id: string): boolean => !trial && plans.some(plan => plan.id === id && !plan.card)
+  const ownOf = (id: string): string => (ownsAddon && ownsOther ? id : `own ${id}`)
+  return {
+    ...inputs,
+    pricings: inputs.pricings.map(pricing => {
+      const { pricing_plan_version_id: id, addon } = pricing
+      const isOwn = isPlan(id) && (addon ? ownsAddon : ownsOther)
+      return isOwn ? { ...pricing, pricing_plan_version_id: ownOf(id) } : pricing
+    }),
+    schedules: inputs.schedules.map(schedule => {
+      const id = schedule.pricing_plan_version_id
+      return isPlan(id) && (ownsAddon || ownsOther) ? { ...schedule, own_version_id: ownOf(id) } : schedule
+    }),
   }
 }
 

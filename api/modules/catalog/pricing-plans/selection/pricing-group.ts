@@ -6,7 +6,7 @@ import { SelectionConstraintShape } from '../../pricing-groups/schema.ts'
 import { type PricingGroup, pricingGroups } from '../../pricing-groups/table.ts'
 import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
 import { requireDraftVersion } from '../require-draft-version.ts'
-import { pricingsOf, pricingView } from '../version-pricings.ts'
+import { pricingsOf, pricingView, withoutVersion } from '../version-pricings.ts'
 
 export const pricingGroupResource = defineResource<PricingGroup>({
   objectType: 'PRICING_GROUP',
@@ -25,8 +25,9 @@ export const pricingGroupResource = defineResource<PricingGroup>({
   byReference: false,
   references: { pricing_plan_version_id: () => pricingPlanVersionResource },
   defaults: () => ({ product_type: 'DEFAULT', selection_constraint: 'ANY' }),
-  check: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
-  beforeDelete: (uow, row) => requireDraftVersion(uow, row.pricing_plan_version_id),
+  check: requireDraftVersion,
+  beforeDelete: requireDraftVersion,
+  derive: withoutVersion,
   computed: { pricings: Type.Array(Included('Pricing')) },
   compute: async (uow, groups) => {
     const rows = await pricingsOf(

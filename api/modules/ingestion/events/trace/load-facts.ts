@@ -50,7 +50,9 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
   const attribution = await loadAttribution(uow, { customerIds, with: 'PARENTS' })
   const directory = directoryOf(attribution)
   const subscriptionIds = attribution.subscriptions.map(subscription => subscription.id)
-  const versionIds = attribution.subscriptions.flatMap(({ held }) => held.map(part => part.version_id))
+  const versionIds = attribution.subscriptions.flatMap(({ held }) =>
+    held.flatMap(({ version_id, own_version_id: own }) => (own === undefined ? [version_id] : [version_id, own])),
+  )
   const [closed, periods, invoices] = await Promise.all([
     loadClosedTime(uow, subscriptionIds, events),
     loadPeriods(uow, subscriptionIds),

@@ -42,7 +42,7 @@ export type Prices = {
    */
   ratingsOf(
     of: {
-      readonly held: Pick<PlanVersionPeriod, 'versionId' | 'pricingIds'>
+      readonly held: Pick<PlanVersionPeriod, 'versionId' | 'ownVersionId' | 'pricingIds'>
       readonly terms: Terms
       readonly meterReference: string
       readonly properties: EventProperties
@@ -101,9 +101,10 @@ export async function loadPrices(
     return { item, rated }
   })
   return {
-    ratingsOf: ({ held: { versionId, pricingIds }, terms, meterReference, properties }, asOf) =>
+    ratingsOf: ({ held: { versionId, ownVersionId, pricingIds }, terms, meterReference, properties }, asOf) =>
       priced
-        .filter(({ item }) => item.version_id === versionId && item.meter_reference === meterReference)
+        .filter(({ item }) => item.version_id === versionId || item.version_id === ownVersionId)
+        .filter(({ item }) => item.meter_reference === meterReference)
         .filter(({ item }) => pricingIds?.has(item.pricing_id) ?? true)
         .flatMap(({ item, rated }) => {
           const variant = variantFor(item.item, terms)

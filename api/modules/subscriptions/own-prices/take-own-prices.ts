@@ -1,0 +1,80 @@
+// The prices that a schedule has without a plan, or on top of one: what its bodies say of them (semantics 4.3).
+import { and, eq, ne } from 'drizzle-orm'
+import type { Uow } from '../../../../shared/database/database.ts'
+import { AppError } from '../../../../shared/errors.ts'
+import type { Id } from '../../../../shared/ids.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { savePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
+import type { GivenCategories } from '../../catalog/pricing-plans/prices-of-schedules/schema.ts'
+import { type Schedule, type Subscription, schedules } from '../table.ts'
+
+/** The member of a body that gives them. */
+export type GivenOwnPrices = { readonly pricing_categories?: GivenCategories | null }
+
+/**
+ * The schedule with the version of the prices that its body gives; the same where the body says nothing of them. Without a plan that is the
+ * version it sells. Throws with the path in `pricing_categories`, and MISSING_FIELD where neither a plan nor prices would be left.
+ */
+export async function takeOwnPrices(
+  uow: Uow,
+  { pricing_categories: given, ...schedule }: Schedule & GivenOwnPrices,
+  { previous, subscription }: { readonly previous: Schedule | null; readonly subscription: Subscription },
+): Promise<Schedule> {
+  // A copy of a schedule has its version already.
+  if (given === undefined || (given === null && !previous)) return schedule
+  const before = previous?.own_pricing_plan_version_id ?? null
+  const isWithoutPlan = (schedule.pricing_plan_version_id ?? before) === before
+  if (!(given ?? []).some(each => (each.pricings ?? []).length + (each.pricing_groups ?? []).length > 0)) {
+    if (isWithoutPlan) throw withoutPrices()
+    return { ...schedule, own_pricing_plan_version_id: null }
+  }
+  const saved = await savePrices(uow, given ?? [], {
+    versionId: before,
+    isShared: previous !== null && before !== null && (await isShared(uow, before, previous.id)),
+    customerId: subscription.customer_id,
+  }).catch(error => {
+    throw error instanceof AppError ? error.within('pricing_categories') : error
+  })
+  const sold = isWithoutPlan ? { pricing_plan_id: saved.pricing_plan_id, pricing_plan_version_id: saved.id } : {}
+  return { ...withIds(schedule, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
+}
+
+/** The refusal of a schedule that would sell nothing. */
+export const withoutPrices = (): AppError =>
+  new AppError(
+    'MISSING_FIELD',
+    'Name the version: pricing_plan_version_id, or pricing_plan_version_selector; or give prices in pricing_categories.',
+    { field: 'pricing_plan_version_id' },
+  )
+
+async function isShared(uow: Uow, versionId: Id<'ppve'>, exceptId: Id<'ppsc'>): Promise<boolean> {
+  const s = schedules
+  const [other] = await uow.tx
+    .select({ id: s.id })
+    .from(s)
+    .where(and(inThisTenant(uow, s), eq(s.own_pricing_plan_version_id, versionId), ne(s.id, exceptId)))
+    .limit(1)
+  return other !== undefined
+}
+
+const OF_PRICES = [
+  'discount',
+  'markup',
+  'commitment',
+  'enabled_pricings',
+  'override_pricings',
+  'included_volumes',
+  'seats_values',
+  'units',
+] as const
+
+/** The schedule with what it states of prices moved to their new ids. */
+function withIds(schedule: Schedule, ids: ReadonlyMap<string, string>): Schedule {
+  if (ids.size === 0) return schedule
+  const renamed = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_name, each: unknown) =>
+      typeof each === 'string' ? (ids.get(each) ?? each) : each,
+    )
+  const stated = Object.fromEntries(OF_PRICES.map(name => [name, renamed(schedule[name] ?? null)]))
+  return { ...schedule, ...(stated as Partial<Schedule>) }
+}
