@@ -15,7 +15,7 @@ import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { currentPeriodEnd } from '../billing-time/billing-calendar.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
-import { keptOwnVersion } from '../own-prices/kept-own-prices.ts'
+import { carriedOwnVersion } from '../own-prices/carried-own-prices.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { activateSchedule, statusBefore } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
@@ -84,7 +84,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     carries_usage: version.pricing_plan_id === sold.pricing_plan_id,
     ended_by_next: ended.ended_by_next && end_at === ended.end_at,
     override_pricings: await overridesInVersion(uow, sold, { version, start: start_at, terms }),
-    own_pricing_plan_version_id: keptOwnVersion(sold, version),
+    own_pricing_plan_version_id: carriedOwnVersion(sold, version),
   }).catch(asPlan)
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return await activateSchedule(uow, made.id)

@@ -5,7 +5,7 @@ import { groupBy } from '../../../../shared/group-by.ts'
 import { loadRateCards, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Terms } from '../../catalog/pricing-plans/variants/variants.ts'
-import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
+import { carriedOwnVersion, idsOfPrices } from '../own-prices/carried-own-prices.ts'
 import { scheduleTerms } from '../sold-items.ts'
 import { entriesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
@@ -29,7 +29,7 @@ export async function countsInVersion(
   const terms = await scheduleTerms(uow, schedule)
   const old = await pricesOfVersions(uow, [await lastVersionOf(uow, schedule, to.start)], { terms })
   const sold = await pricesIn(uow, to.version, terms)
-  const kept = await idsOfPrices(uow, keptOwnVersion(schedule, to.version))
+  const kept = await idsOfPrices(uow, carriedOwnVersion(schedule, to.version))
   const moved = <T extends { readonly pricing_item_config_id: string }>(entry: T): T[] =>
     kept.has(entry.pricing_item_config_id)
       ? [entry]

@@ -5,7 +5,7 @@ import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { lastVersionOf } from '../counts/carry-counts.ts'
 import { carriedEnabled } from '../enabled-pricings/carry-enabled.ts'
 import type { EnabledPricing } from '../enabled-pricings/schema.ts'
-import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
+import { carriedOwnVersion, idsOfPrices } from '../own-prices/carried-own-prices.ts'
 import { entriesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { versionsSold } from '../versions-sold.ts'
@@ -21,7 +21,7 @@ export async function enabledInVersion(
   const entries = entriesWithin(schedule.enabled_pricings, { start, end })
   const { id: pricing_plan_version_id, pricing_plan_id } = version
   if (entries.length === 0 || pricing_plan_id !== schedule.pricing_plan_id) return []
-  const own = await idsOfPrices(uow, keptOwnVersion(schedule, version))
+  const own = await idsOfPrices(uow, carriedOwnVersion(schedule, version))
   const old = await pricingsOf(uow, [await lastVersionOf(uow, schedule, start)])
   const now = await pricingsOf(uow, await versionsSold(uow, { pricing_plan_id, pricing_plan_version_id }))
   return [

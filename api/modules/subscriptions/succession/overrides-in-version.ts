@@ -6,7 +6,7 @@ import { isSameItem, lastVersionOf, pricesIn, replacing } from '../counts/carry-
 import { pricesOfVersions, type SoldPrice } from '../counts/check-counts.ts'
 import { carriedOverrides, type PlacedPrice } from '../overrides/carry-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
-import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
+import { carriedOwnVersion, idsOfPrices } from '../own-prices/carried-own-prices.ts'
 import { scheduleTerms } from '../sold-items.ts'
 import type { Schedule } from '../table.ts'
 
@@ -39,7 +39,7 @@ export async function overridesInVersion(
     const { versionId, pricingId, itemId, config } = price
     return [{ versionId, pricingId, itemId, configId: id, pricingType: config.pricing_type }]
   }
-  const own = await idsOfPrices(uow, keptOwnVersion(schedule, version))
+  const own = await idsOfPrices(uow, carriedOwnVersion(schedule, version))
   const isOwn = ({ original_pricing_id: id }: OverridePricing): boolean => own.has(id)
   const ofPlan = overrides.filter(each => !isOwn(each))
   const carried = carriedOverrides(ofPlan, {

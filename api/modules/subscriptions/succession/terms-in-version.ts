@@ -5,7 +5,7 @@ import type { PricingPlanVersion } from '../../catalog/pricing-plans/table.ts'
 import type { Discount } from '../clauses/discount-schema.ts'
 import type { Commitment, Markup } from '../clauses/schema.ts'
 import { countsInVersion } from '../counts/carry-counts.ts'
-import { idsOfPrices, keptOwnVersion } from '../own-prices/kept-own-prices.ts'
+import { carriedOwnVersion, idsOfPrices } from '../own-prices/carried-own-prices.ts'
 import { clausesWithin, type ScheduleSpan } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
 import { enabledInVersion } from './enabled-in-version.ts'
@@ -20,7 +20,7 @@ type To = ScheduleSpan & { readonly version: Pick<PricingPlanVersion, 'id' | 'pr
  */
 export async function termsInVersion(uow: Uow, schedule: Schedule, to: To): Promise<Row> {
   const { discount, markup, commitment } = clausesWithin(schedule, to)
-  const own_pricing_plan_version_id = keptOwnVersion(schedule, to.version)
+  const own_pricing_plan_version_id = carriedOwnVersion(schedule, to.version)
   const own = await idsOfPrices(uow, own_pricing_plan_version_id)
   return {
     pricing_plan_id: to.version.pricing_plan_id,

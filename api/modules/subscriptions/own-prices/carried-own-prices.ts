@@ -8,7 +8,7 @@ import type { Schedule } from '../table.ts'
 import { isWithoutPlan } from './show-own-prices.ts'
 
 /** Their version, which another version of the plan keeps; null where there is none, and for another plan, with which they were not agreed. */
-export const keptOwnVersion = (
+export const carriedOwnVersion = (
   schedule: Schedule,
   { pricing_plan_id }: Pick<PricingPlanVersion, 'pricing_plan_id'>,
 ): Id<'ppve'> | null =>
