@@ -11,7 +11,7 @@ import { priceBeforeDocument } from '../pricing/price-invoice.ts'
 import { COMBINED_BILLING } from '../run/combined/issue-together.ts'
 import { type JoinedInvoice, joinedKey, joinInvoices, type Part } from '../run/combined/join-invoices.ts'
 import type { BillingDeps } from '../run/compute-invoice.ts'
-import { type Basis, noSnapshot, pinnedBasis, withUsage } from './reprice.ts'
+import { type Basis, noSnapshot, pinnedBases, withUsage } from './reprice.ts'
 
 export const isCombined = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean => producer === COMBINED_BILLING
 
@@ -30,12 +30,13 @@ export async function partsOfCombined(
   const rows = await readTenant(deps.database, tenant, uow =>
     Promise.all(ids.map(id => getInvoice(uow, idOf('invo', id)))),
   )
+  const bases = await pinnedBases(deps, tenant, rows)
   return await Promise.all(
-    rows.map(async row => {
-      const basis = await withUsage(deps, tenant, await pinnedBasis(deps, tenant, row))
+    bases.map(async pinned => {
+      const basis = await withUsage(deps, tenant, pinned.basis)
       const { inputs, request } = basis
       const subscriptionId = inputs.subscription.id
-      return { invoiceId: row.id, subscriptionId, basis, priced: priceBeforeDocument(inputs, request) }
+      return { invoiceId: pinned.id, subscriptionId, basis, priced: priceBeforeDocument(inputs, request) }
     }),
   )
 }

@@ -85,6 +85,17 @@ export async function pinnedBasis(
   })
 }
 
+/** Those of several invoices, one after the other: each takes a connection, and others need some meanwhile. */
+export async function pinnedBases(
+  deps: Pick<BillingDeps, 'database'>,
+  tenant: Tenant,
+  rows: readonly InvoiceRow[],
+): Promise<{ readonly id: InvoiceRow['id']; readonly basis: Awaited<ReturnType<typeof pinnedBasis>> }[]> {
+  const bases: { id: InvoiceRow['id']; basis: Awaited<ReturnType<typeof pinnedBasis>> }[] = []
+  for (const row of rows) bases.push({ id: row.id, basis: await pinnedBasis(deps, tenant, row) })
+  return bases
+}
+
 function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharge[] }) {
   const { terms, window, billed, late } = request
   return { request, late, charges: [...chargesOf(terms, window, billed), ...late.map(({ charge }) => charge)] }

@@ -17,7 +17,7 @@ import { pinnedInputs, usageReceipts } from '../../pinned/table.ts'
 import type { UsageReader } from '../../usage/usage-reader.ts'
 import { isCombined } from '../combined-parts.ts'
 import { covering, eventsOf } from '../counted.ts'
-import { type Basis, pinnedBasis, refused } from '../reprice.ts'
+import { type Basis, pinnedBases, pinnedBasis, refused } from '../reprice.ts'
 import { countedByInvoice, type ReceiptTree, receiptTree } from './receipt-tree.ts'
 
 export type ReceiptDeps = { readonly database: Database; readonly usage: UsageReader }
@@ -39,7 +39,7 @@ export async function makeReceipts(deps: ReceiptDeps, tenant: Tenant): Promise<n
     return await Promise.all(waiting.map(({ id }) => getInvoice(uow, id)))
   })
   if (rows.length === 0) return 0
-  const bases = await Promise.all(rows.map(async row => ({ id: row.id, basis: await pinnedBasis(deps, tenant, row) })))
+  const bases = await pinnedBases(deps, tenant, rows)
   const trees = new Map<string, ReceiptTree>()
   // Invoices closed together count up to the same position, so their events are read together.
   for (const own of groupBy(bases, ({ basis }) => basis.positions.join()).values())
