@@ -83,6 +83,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
   const template = await makeTemplate(call, new Date(last.start).toISOString(), {
     subscription: EACH === 1 ? {} : { combine: true },
     rich: process.env['BENCH_TERMS'] === '1',
+    ownPrices: process.env['BENCH_OWN'] === '1',
   })
   const database = new pg.Client({ connectionString: setup.databaseUrl })
   await database.connect()

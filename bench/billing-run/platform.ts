@@ -103,25 +103,22 @@ type Further = {
   readonly rich?: boolean
   /** What else every price says. */
   readonly price?: object
+  /** The schedule has the prices of its own, without a plan; copied, each has a set of them. */
+  readonly ownPrices?: boolean
 }
 
 /** The plan, and one customer on it since `startAt`. The subscription and its schedule are ACTIVE. */
 export async function makeTemplate(
   call: Call,
   startAt: string,
-  { schedule = async () => ({}), subscription: terms = {}, rich = false, price = {} }: Further = {},
+  { schedule = async () => ({}), subscription: terms = {}, rich = false, price = {}, ownPrices = false }: Further = {},
 ): Promise<string> {
   const { productId, itemIds, items } = await makeItems(call, price)
   const seats = rich ? await makeSeatItem(call, productId) : null
-  const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
-  const version = await call('POST', 'pricing-plan-versions', { pricing_plan_id: plan.id })
-  await call('POST', 'pricings', {
-    pricing_plan_version_id: version.id,
-    name: 'Standard',
-    product_ids: [productId],
-    items: seats ? [...items, seats.priced] : items,
-  })
-  await call('PATCH', `pricing-plan-versions/${version.id}`, { status: 'ACTIVE' })
+  const pricing = { name: 'Standard', product_ids: [productId], items: seats ? [...items, seats.priced] : items }
+  const sold = ownPrices
+    ? { pricing_categories: [{ pricings: [pricing] }] }
+    : { pricing_plan_version_id: await makeVersion(call, pricing) }
   const registered_address = { country: 'NL', city: 'Utrecht' }
   const entity = await call('POST', 'billing-entities', {
     reference: 'main',
@@ -142,7 +139,7 @@ export async function makeTemplate(
   })
   await call('POST', 'pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription.id,
-    pricing_plan_version_id: version.id,
+    ...sold,
     start_at: startAt,
     pricing_currency: 'EUR',
     ...(seats ? await termsOfSchedule(call, itemIds[0] ?? '') : {}),
@@ -151,6 +148,15 @@ export async function makeTemplate(
   await call('PATCH', `pricing-plan-subscriptions/${subscription.id}`, { status: 'ACTIVE' })
   if (seats) await takeSeats(call, { subscriptionId: subscription.id, itemId: seats.itemId, startAt })
   return subscription.id
+}
+
+/** An ACTIVE version of a plan with this pricing. */
+async function makeVersion(call: Call, pricing: object): Promise<string> {
+  const plan = await call('POST', 'pricing-plans', { reference: 'plan', name: 'Standard' })
+  const version = await call('POST', 'pricing-plan-versions', { pricing_plan_id: plan.id })
+  await call('POST', 'pricings', { pricing_plan_version_id: version.id, ...pricing })
+  await call('PATCH', `pricing-plan-versions/${version.id}`, { status: 'ACTIVE' })
+  return version.id
 }
 
 /** The reference of the customer with this number; events carry it. */
@@ -190,6 +196,9 @@ export async function copyCustomers(
     ...copy,
     subscription: newId('ppsu'),
     schedule: newId('ppsc'),
+    plan: newId('pric'),
+    version: newId('ppve'),
+    pricing: newId('prcg'),
   }))
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -197,7 +206,8 @@ export async function copyCustomers(
     const copy = async (table: string, where: string, changes: string): Promise<void> => {
       await client.query(
         `insert into ${table} select r.* from ${table} t
-         cross join jsonb_to_recordset($1::jsonb) as c(customer text, subscription text, schedule text, reference text, own text, place int)
+         cross join jsonb_to_recordset($1::jsonb) as c(customer text, subscription text, schedule text, reference text, own text, place int,
+           plan text, version text, pricing text)
          cross join lateral jsonb_populate_record(t, ${changes}) as r where ${where}`,
         [JSON.stringify(copies), template],
       )
@@ -213,10 +223,32 @@ export async function copyCustomers(
       't.id = $2',
       `jsonb_build_object('id', c.subscription, 'reference', c.own, 'customer_id', c.customer, 'next_billing_at', null)`,
     )
+    const ofSchedule = (column: string): string =>
+      `(select h.${column} from pricing_plan_schedules h where h.pricing_plan_subscription_id = $2)`
+    const own = ofSchedule('own_pricing_plan_version_id')
+    await copy(
+      'pricing_plans',
+      `t.unlisted and t.id = ${ofSchedule('pricing_plan_id')}`,
+      `jsonb_build_object('id', c.plan, 'reference', c.plan)`,
+    )
+    await copy(
+      'pricing_plan_versions',
+      `t.id = ${own}`,
+      `jsonb_build_object('id', c.version, 'pricing_plan_id', c.plan, 'status', 'DRAFT')`,
+    )
+    await copy(
+      'pricings',
+      `t.pricing_plan_version_id = ${own}`,
+      `jsonb_build_object('id', c.pricing, 'pricing_plan_version_id', c.version)`,
+    )
+    await client.query(`update pricing_plan_versions set status = 'ACTIVE' where unlisted and status = 'DRAFT'`)
+    const ofPrices = `jsonb_build_object('own_pricing_plan_version_id', c.version, 'pricing_plan_version_id', c.version,
+      'pricing_plan_id', c.plan)`
     await copy(
       'pricing_plan_schedules',
       't.pricing_plan_subscription_id = $2',
-      `jsonb_build_object('id', c.schedule, 'pricing_plan_subscription_id', c.subscription)`,
+      `jsonb_build_object('id', c.schedule, 'pricing_plan_subscription_id', c.subscription)
+       || case when t.own_pricing_plan_version_id is null then '{}' else ${ofPrices} end`,
     )
     await copy(
       'seat_assignments',
@@ -224,7 +256,9 @@ export async function copyCustomers(
       `jsonb_build_object('id', 'seat_' || left(md5(t.id || c.subscription), 22), 'pricing_plan_subscription_id', c.subscription)`,
     )
     // Not the tables that are empty still: PostgreSQL would take them for empty for good, and keep plans that read them whole.
-    await client.query('analyze customers, pricing_plan_subscriptions, pricing_plan_schedules, seat_assignments')
+    await client.query(
+      'analyze customers, pricing_plan_subscriptions, pricing_plan_schedules, seat_assignments, pricings',
+    )
   } finally {
     await client.end()
   }
