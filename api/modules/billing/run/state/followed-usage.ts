@@ -50,21 +50,22 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
         positions.map((_, place) => since?.[place] ?? 0),
       )
     : []
-  const passed: (readonly [id: string, positions: readonly number[]])[] = []
+  const passed = new Map<string, readonly number[]>()
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
       const touched = await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX))
-      passed.push(...touched)
+      // A customer may be above those of several groups.
+      for (const [id, own] of touched) passed.set(id, latest(passed.get(id) ?? [], own))
       return (await wakeBillingOfChanged(uow, touched)).length
     })
   // Saved after that: an interrupted call starts again, and making a subscription due twice does no harm.
   if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
   // A run that saved after its subscriptions were passed over, and before the positions were, could not know of this call (wakeMissed).
   // Where many wait for a run, most are due still.
-  for (let first = 0; first < passed.length; first += PASSED_MAX)
+  for (let first = 0; first < passed.size; first += PASSED_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const part = passed.slice(first, first + PASSED_MAX)
+      const part = [...passed].slice(first, first + PASSED_MAX)
       const left = await customersNotDue(uow, new Set(part.map(([id]) => id)))
       return (await wakeBillingOfChanged(uow, new Map(part.filter(([id]) => left.has(id))))).length
     })
