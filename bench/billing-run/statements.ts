@@ -5,6 +5,27 @@ type Statement = { readonly calls: string; readonly ms: number; readonly rows: s
 
 const SHOWN = 25
 const QUERY_SHOWN = 150
+/** Of an invoice. */
+const SHOWN_MS = 0.005
+
+/** What PostgreSQL did for itself in a table since it counts: milliseconds on the clock, and how often. */
+type Housekeeping = {
+  readonly relname: string
+  readonly vacuum: number
+  readonly vacuums: number
+  readonly analysis: number
+  readonly analyses: number
+}
+const NONE = { vacuum: 0, vacuums: 0, analysis: 0, analyses: 0 }
+let before = new Map<string, Housekeeping>()
+
+async function housekeeping(database: pg.Client): Promise<Housekeeping[]> {
+  const { rows } = await database.query<Housekeeping>(
+    `select relname, total_autovacuum_time as vacuum, autovacuum_count::int as vacuums, total_autoanalyze_time as analysis,
+       autoanalyze_count::int as analyses from pg_stat_user_tables where autovacuum_count + autoanalyze_count > 0`,
+  )
+  return rows
+}
 
 /** Begins counting anew. False where the server counts nothing. */
 export async function resetStatements(database: pg.Client): Promise<boolean> {
@@ -14,6 +35,7 @@ export async function resetStatements(database: pg.Client): Promise<boolean> {
   if (rows[0]?.counts !== true) return false
   await database.query('create extension if not exists pg_stat_statements')
   await database.query('select pg_stat_statements_reset()')
+  before = new Map((await housekeeping(database)).map(each => [each.relname, each]))
   return true
 }
 
@@ -30,4 +52,13 @@ export async function printStatements(database: pg.Client, invoices: number): Pr
     console.log(
       `  ${(ms / invoices).toFixed(3)} ms, ${calls} calls, ${found} rows: ${query.replace(/\s+/g, ' ').slice(0, QUERY_SHOWN)}`,
     )
+  for (const now of await housekeeping(database)) {
+    const { vacuum, vacuums, analysis, analyses } = before.get(now.relname) ?? NONE
+    const [cleaned, analyzed] = [now.vacuum - vacuum, now.analysis - analysis]
+    if ((cleaned + analyzed) / invoices >= SHOWN_MS)
+      console.log(
+        `  ${now.relname}: ${(cleaned / invoices).toFixed(3)} ms cleaned, ${now.vacuums - vacuums} times; ` +
+          `${(analyzed / invoices).toFixed(3)} ms analyzed, ${now.analyses - analyses} times`,
+      )
+  }
 }

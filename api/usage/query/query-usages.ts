@@ -259,11 +259,23 @@ async function distinctExactly(reader: Reader, planned: PlannedQuery, { pieces }
 const RAW_MS_MAX = 2 * HOUR_MS
 /** Combinations of more hours than this are waited for too long when one thread reads them. */
 const HOURS_MS_MAX = 3 * HOUR_MS
+/** Statements of more names than this are those of billing groups, which run side by side and which nobody waits for. */
+const NAMES_MAX = 100
 
 /** Roll-ups and the edges of a period are read by one thread with a third less work than shared out. */
 function settingsFor(pieces: readonly Piece[], now: number): Record<string, string> {
   if (longest(pieces, 'RAW', now) > RAW_MS_MAX) return SETTINGS
-  return { ...SETTINGS, max_threads: longest(pieces, 'HOUR', now) > HOURS_MS_MAX ? '2' : '1' }
+  const isWaitedFor = longest(pieces, 'HOUR', now) > HOURS_MS_MAX && !hasMoreNames(pieces, NAMES_MAX)
+  return { ...SETTINGS, max_threads: isWaitedFor ? '2' : '1' }
+}
+
+function hasMoreNames(pieces: readonly Piece[], max: number): boolean {
+  const names = new Set<string>()
+  for (const { place } of pieces) {
+    names.add(place.customerKey)
+    if (names.size > max) return true
+  }
+  return false
 }
 
 /** The most time of one name and meter that is read from a source; time to come has no events. */

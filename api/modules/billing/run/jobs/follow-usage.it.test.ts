@@ -168,26 +168,58 @@ test('what a run counted already does not make a subscription due again', async 
   expect(await follow([85, 84, 2], [at(reference, 0, 0, 2)])).toMatchObject({ woken: 1 })
 })
 
-test('a run that saves while a check ends loses nothing', async () => {
-  api.clock.set(NOW)
-  const billed = await waiting()
-  await follow([90])
-  await api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = $1', [
-    billed.subscriptionId,
-    new Date(NOW),
-  ])
-  // What a run does that saves just before the check saves its positions.
+/** Saves a run of this subscription, up to these positions, just before a check saves its own. */
+async function savingBeforeTheEnd<T>(
+  { subscriptionId }: Billed,
+  counted: readonly number[],
+  check: () => Promise<T>,
+): Promise<T> {
   await api.sql(`create function save_run() returns trigger language plpgsql as $$ begin
-    update pricing_plan_subscriptions set next_billing_at = '${new Date(NOW + 3_600_000).toISOString()}' where id = '${billed.subscriptionId}';
+    update pricing_plan_subscriptions set next_billing_at = '${new Date(NOW + 3_600_000).toISOString()}',
+      usage_counted_positions = '{${counted.join()}}' where id = '${subscriptionId}';
     return new; end $$`)
   await api.sql('create trigger save_run before update on followed_usage for each row execute function save_run()')
   try {
-    expect(await follow([95], [billed.customerReference])).toMatchObject({ woken: 1 })
-    expect(await isDue(billed)).toBe(true)
+    return await check()
   } finally {
     await api.sql('drop trigger save_run on followed_usage')
     await api.sql('drop function save_run')
   }
+}
+const makeDue = (...all: readonly Billed[]) =>
+  api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = any($1)', [
+    all.map(({ subscriptionId }) => subscriptionId),
+    new Date(NOW),
+  ])
+
+test('a run that saves while a check ends loses nothing', async () => {
+  api.clock.set(NOW)
+  // The other one is due still when the check ends.
+  const [billed, other] = [await waiting(), await waiting()]
+  await follow([90])
+  await makeDue(billed, other)
+  const check = () => follow([95], [billed.customerReference, other.customerReference])
+  expect(await savingBeforeTheEnd(billed, [94], check)).toMatchObject({ woken: 1 })
+  expect(await isDue(billed)).toBe(true)
+  await makeDue(billed)
+  const again = () => follow([96], [{ key: billed.customerReference, positions: [96] }])
+  expect(await savingBeforeTheEnd(billed, [96], again)).toMatchObject({ woken: 0 })
+})
+
+test('neither does one of a customer above others, who are among many', async () => {
+  api.clock.set(NOW)
+  const parent = await waiting()
+  const [first, last] = [await childOf(parent), await childOf(parent)]
+  await follow([110, 110])
+  await makeDue(parent)
+  const strangers = Array.from({ length: 300 }, (_, number) => ({ key: `stranger-${number}`, positions: [112, 0] }))
+  const at = (child: Record<string, unknown>, ...positions: number[]) => ({
+    key: String(child['reference']),
+    positions,
+  })
+  const check = () => follow([115, 119], [at(first, 115, 0), ...strangers, at(last, 0, 119)])
+  expect(await savingBeforeTheEnd(parent, [110, 119], check)).toMatchObject({ woken: 1 })
+  expect(await isDue(parent)).toBe(true)
 })
 
 test('each check queues the next one, and the search begins only where none waits', async () => {

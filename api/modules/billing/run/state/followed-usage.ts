@@ -12,6 +12,7 @@ import { anyOf } from '../../../../../shared/database/statements/any-of.ts'
 import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { idsOf } from '../../../../../shared/ids.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
+import { formatInstant } from '../../../../../shared/time.ts'
 import { inThisTenant } from '../../../../resource/tenant-condition.ts'
 import type { ChangedCustomer } from '../../../../usage/changes/changed-customers.ts'
 import { customers } from '../../../parties/customers/table.ts'
@@ -26,6 +27,8 @@ import { changedWithParents, latest } from './changed-with-parents.ts'
  * ClickHouse keeps their usage, so each group reads neighbours and not rows of all others between them.
  */
 const CUSTOMERS_MAX = 250
+/** Customers that one statement passes over a second time. */
+const PASSED_MAX = 2_500
 
 export type FollowDeps = {
   readonly database: Database
@@ -47,21 +50,24 @@ export async function followUsage(deps: FollowDeps, tenant: Tenant): Promise<num
         positions.map((_, place) => since?.[place] ?? 0),
       )
     : []
-  const found: ChangedPositions[] = []
+  const passed = new Map<string, readonly number[]>()
   let woken = 0
   for (let first = 0; first < keys.length; first += CUSTOMERS_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
       const touched = await customersNamed(uow, keys.slice(first, first + CUSTOMERS_MAX))
-      found.push(touched)
+      // A customer may be above those of several groups.
+      for (const [id, own] of touched) passed.set(id, latest(passed.get(id) ?? [], own))
       return (await wakeBillingOfChanged(uow, touched)).length
     })
   // Saved after that: an interrupted call starts again, and making a subscription due twice does no harm.
   if (moved || since === null) await inTenant(deps.database, tenant, SERVICE, uow => remember(uow, positions))
   // A run that saved after its subscriptions were passed over, and before the positions were, could not know of this call (wakeMissed).
-  for (const touched of found)
+  // Where many wait for a run, most are due still.
+  for (let first = 0; first < passed.size; first += PASSED_MAX)
     woken += await inTenant(deps.database, tenant, SERVICE, async uow => {
-      const ids = await wakeBillingOfChanged(uow, touched)
-      return ids.length
+      const part = [...passed].slice(first, first + PASSED_MAX)
+      const left = await customersNotDue(uow, new Set(part.map(([id]) => id)))
+      return (await wakeBillingOfChanged(uow, new Map(part.filter(([id]) => left.has(id))))).length
     })
   return woken
 }
@@ -97,7 +103,7 @@ async function customersNamed(uow: Uow, keys: readonly ChangedCustomer[]): Promi
   const list = sql.param(keys.map(({ key }) => key))
   const reading = withNamedStatements(uow)
   const found = await reading.tx
-    .select({ id: customers.id, reference: customers.reference })
+    .select({ id: customers.id, reference: customers.reference, terms: customers.attribution_terms })
     .from(customers)
     .where(
       sql`${inThisTenant(uow, customers)} and (${customers.id} = any(${list}) or ${customers.reference} = any(${list}))`,
@@ -107,8 +113,20 @@ async function customersNamed(uow: Uow, keys: readonly ChangedCustomer[]): Promi
   const own = new Map<string, readonly number[]>()
   for (const { id, reference } of found)
     own.set(id, latest(byKey.get(id) ?? [], reference === null ? [] : (byKey.get(reference) ?? [])))
-  const related = await loadRelatedCustomers(reading, [...own.keys()], 'PARENTS')
-  return changedWithParents(related, own)
+  const children = found.filter(({ terms }) => terms?.some(term => term.parent_customer_ids.length > 0))
+  if (children.length === 0) return own
+  const ids = children.map(({ id }) => id)
+  return changedWithParents(await loadRelatedCustomers(reading, ids, 'PARENTS'), own)
+}
+
+/** Those of these customers who have a subscription that is not due. */
+async function customersNotDue(uow: Uow, ids: ReadonlySet<string>): Promise<Set<string>> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ customer_id: string }>(sql`
+    select distinct s.customer_id from pricing_plan_subscriptions s
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id = any(${sql.param([...ids])})
+      and s.status in ('ACTIVE', 'CANCELLED') and (s.next_billing_at > ${formatInstant(uow.now)}::timestamptz or s.next_billing_at is null)`)
+  return new Set(rows.map(({ customer_id }) => customer_id))
 }
 
 /** Those of these subscriptions that bill one of these customers. */
