@@ -15,7 +15,7 @@ import type { EventFilter } from '../../../usage/list/sources.ts'
 import type { StoredEvent } from '../../../usage/stored-events.ts'
 import { meterResource } from '../../catalog/meters/meter.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
-import { loadFacts } from './trace/load-facts.ts'
+import { type EventFacts, loadFacts } from './trace/load-facts.ts'
 import { type EventView, viewEvents } from './view-events.ts'
 
 export type EventsDeps = { readonly database: Database; readonly events: EventStore }
@@ -54,9 +54,9 @@ export async function listEvents(deps: EventsDeps, tenant: Tenant, of: Wanted): 
     slice.kind === 'PAGE'
       ? await readPage(deps, tenant, { filter, now, verdict, page: slice })
       : await readOn(deps, tenant, { filter, verdict, slice })
-  const { events } = found
+  const { events, facts } = found
   const views = await readTenant(deps.database, tenant, uow =>
-    viewEvents(uow, events, { withCustomer: of.withCustomer }),
+    viewEvents(uow, events, { withCustomer: of.withCustomer, ...(facts ? { facts } : {}) }),
   )
   const [newest, oldest] = [events[0], events.at(-1)]
   const first = slice.kind === 'BEFORE' ? (found.last ?? newest) : newest
@@ -81,6 +81,8 @@ type Found = {
   readonly total: number | null
   /** Where to go on from, when that is not the last event. */
   readonly last?: StoredEvent
+  /** What decided about all of them, where that was read at once. */
+  readonly facts?: EventFacts | undefined
 }
 
 async function readPage(
@@ -99,18 +101,20 @@ async function readPage(
     return { events, total, more: total > end }
   }
   // As many are decided as it takes to know that more follow; so the pages that are counted then are those that are known.
-  let limit = Math.min(DECIDED_DEPTH, 2 * end + 1)
+  let limit = Math.min(DECIDED_DEPTH, Math.ceil(FIRST_SHARE * end) + 1)
   let { events, ended } = await deps.events.list(tenant, { filter, now, limit, offset: 0 })
-  const matching = [...(await decided(deps, tenant, events, verdict))]
+  const first = await decided(deps, tenant, events, verdict)
+  const matching = [...first.events]
   for (let seen = events.length; matching.length <= end && !ended && seen < DECIDED_DEPTH; seen += events.length) {
     const position = events.at(-1)
     if (!position) break
     limit = Math.min(DECIDED_DEPTH - seen, 2 * seen)
     events = await deps.events.beyond(tenant, { filter, position, side: 'OLDER', limit })
     ended = events.length < limit
-    matching.push(...(await decided(deps, tenant, events, verdict)))
+    matching.push(...(await decided(deps, tenant, events, verdict)).events)
   }
-  return { events: matching.slice(offset, end), total: matching.length, more: matching.length > end }
+  const facts = first.events.length >= end ? first.facts : undefined
+  return { events: matching.slice(offset, end), total: matching.length, more: matching.length > end, facts }
 }
 
 /**
@@ -129,13 +133,17 @@ async function readOn(
   if (!position) throw cursorNotFound(slice)
   const inOrder = (events: StoredEvent[]): StoredEvent[] => (side === 'OLDER' ? events : events.toReversed())
   const events: StoredEvent[] = []
-  let limit = verdict === null ? slice.limit + 1 : 2 * slice.limit + 1
+  let limit = (verdict === null ? slice.limit : Math.ceil(FIRST_SHARE * slice.limit)) + 1
   for (let seen = 0; ; limit = Math.min(DECIDED_AT_ONCE, 4 * limit)) {
     const next: readonly StoredEvent[] = await deps.events.beyond(tenant, { filter, position, side, limit })
-    events.push(...(verdict === null ? next : await decided(deps, tenant, next, verdict)))
+    const round = verdict === null ? { events: next } : await decided(deps, tenant, next, verdict)
+    events.push(...round.events)
+    // Of later rounds not all events are decided by the same reading.
+    const facts = seen === 0 && 'facts' in round ? round.facts : undefined
     seen += next.length
     const last = next.at(-1)
-    if (events.length > slice.limit) return { events: inOrder(events.slice(0, slice.limit)), more: true, total: null }
+    if (events.length > slice.limit)
+      return { events: inOrder(events.slice(0, slice.limit)), more: true, total: null, facts }
     if (!last || next.length < limit) return { events: inOrder(events), more: false, total: null }
     if (seen >= DECIDED_DEPTH) return { events: inOrder(events), more: true, total: null, last }
     position = last
@@ -144,6 +152,8 @@ async function readOn(
 
 /** Of a verdict, so many events are decided for a list: what decides is read for each of them. */
 const DECIDED_DEPTH = 10_000
+/** Of a verdict that most events have, so many times as many as the page needs are decided at first. */
+const FIRST_SHARE = 1.25
 /** Events whose verdict is found out in one reading. */
 const DECIDED_AT_ONCE = 1_000
 
@@ -155,15 +165,16 @@ function tooDeep({ limit }: Page, verdict: Verdict | null): AppError {
   return new AppError('INVALID_FIELD', message, { field: 'page' })
 }
 
+/** Those of events that have a verdict, and what decided about them: whoever shows them need not read it again. */
 const decided = (
   deps: EventsDeps,
   tenant: Tenant,
   events: readonly StoredEvent[],
   verdict: Verdict,
-): Promise<readonly StoredEvent[]> =>
+): Promise<{ readonly events: readonly StoredEvent[]; readonly facts: EventFacts }> =>
   readTenant(deps.database, tenant, async uow => {
     const facts = await loadFacts(uow, events)
-    return events.filter(event => facts.decide(event).type === verdict)
+    return { events: events.filter(event => facts.decide(event).type === verdict), facts }
   })
 
 /** What events carry instead of ids. */
