@@ -50,6 +50,7 @@ export const pricingResource = defineResource<Pricing>({
     product_ids: () => productResource,
   },
   derive: withoutVersion,
+  shownNull: ['pricing_plan_version_id'],
   defaults: async (uow, given) => {
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
     const { name = 'Pricing', product_type = 'DEFAULT' } = products[0] ?? {}

@@ -9,6 +9,10 @@ import { eur, MARCH, MAY, ownPricesOf, pricesOf, pricingsOf, SCHEDULES } from '.
 const rig = salesRig()
 const { get, patch, post, sales, setTime, sql, tenant, unique } = rig
 const { change, drafted, feeOf, planVersion } = ownPricesOf(rig)
+const overriding = ({ id, configs }: Row, price: string): Row => ({
+  original_pricing_item_id: id,
+  configs: [{ original_pricing_item_config_id: configs[0].id, bands: [{ fixed_amount: eur(price) }] }],
+})
 
 describe('what is shown', () => {
   test('without a plan: its own prices, in the categories of their products, and no plan', async () => {
@@ -40,8 +44,7 @@ describe('what is shown', () => {
     })
     const read = await get(`${SCHEDULES}/${made['id']}?include_combined_pricing_plan_version=true`)
     expect(read['pricing_categories']).toEqual(made['pricing_categories'])
-    expect(read['combined_pricing_plan_version']).toMatchObject({ pricing_plan_id: null, version: null })
-    expect(read['combined_pricing_plan_version'].pricing_categories).toEqual(made['pricing_categories'])
+    expect(read['combined_pricing_plan_version'] ?? null).toBe(null)
     await patch(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`, { status: 'ACTIVE' })
     const subscription = await get(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`)
     expect(subscription['pricing_plan_schedule_infos']).toMatchObject([
@@ -134,6 +137,25 @@ describe('a change', () => {
       'pricing_categories',
     ])
     expect((await tenant.call('DELETE', `/v1/products/${product['id']}`)).status).toBe(409)
+  })
+
+  test('takes back what overrode them, since they are as the body says', async () => {
+    const { pricing } = await feeOf('31')
+    const made = await drafted([{ pricings: [pricing] }], { end_at: MAY })
+    const copy = await post(`${SCHEDULES}/${made['id']}/copy`, { indexing_settings: { percentage: '10' } })
+    expect(pricesOf(copy)).toEqual(['Extra 34.1'])
+    const [{ items, ...rest }] = pricingsOf(made) as [Row]
+    const bands = [{ fixed_amount: eur('40') }]
+    const dearer = { ...rest, items: [{ ...items[0], configs: [{ ...items[0].configs[0], bands }] }] }
+    const changed = await patch(`${SCHEDULES}/${copy['id']}`, { pricing_categories: [{ pricings: [dearer] }] })
+    expect([pricesOf(changed), changed['override_pricings']]).toEqual([['Extra 40'], []])
+    const [kept] = pricingsOf(made) as [Row]
+    const override = { original_pricing_id: kept['id'], items: [overriding(kept['items'][0], '50')] }
+    await patch(`${SCHEDULES}/${made['id']}`, { override_pricings: [override] })
+    const other = await patch(`${SCHEDULES}/${made['id']}`, {
+      pricing_categories: [{ pricings: [(await feeOf('5')).pricing] }],
+    })
+    expect([pricesOf(other), other['override_pricings']]).toEqual([['Extra 5'], []])
   })
 
   test('gives a plan to what had none, takes it off again never, and leaves something to sell', async () => {

@@ -8,7 +8,7 @@ import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { savePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import type { GivenCategories } from '../../catalog/pricing-plans/prices-of-schedules/schema.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
-import { idsOfPrices } from './kept-own-prices.ts'
+import { idsOfPrices } from './carried-own-prices.ts'
 
 /** The member of a body that gives them. */
 export type GivenOwnPrices = { readonly pricing_categories?: GivenCategories | null }
