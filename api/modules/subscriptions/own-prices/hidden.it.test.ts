@@ -118,4 +118,10 @@ test('what is shown instead of them is null, as the description says', async () 
   expect(check('PricingPlanSchedule', schedule)).toBe(null)
   expect(check('Pricing', schedule['pricing_categories'][0].pricings[0])).toBe(null)
   expect(JSON.stringify(schedule)).not.toContain(hidden.version)
+  const indexed = { start_at: MAY, indexing_settings: { percentage: '10' } }
+  const copy = await post(`pricing-plan-schedules/${hidden.schedule}/copy?set_previous_end_at=true`, indexed)
+  expect(copy['pricing_categories'][0].pricings[0].items[0].configs[0].original_pricing_item_config_id).toBe(
+    hidden.config,
+  )
+  expect(check('PricingPlanSchedule', copy)).toBe(null)
 })

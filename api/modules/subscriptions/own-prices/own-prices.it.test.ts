@@ -144,11 +144,10 @@ describe('a change', () => {
     const made = await drafted([{ pricings: [pricing] }], { end_at: MAY })
     const copy = await post(`${SCHEDULES}/${made['id']}/copy`, { indexing_settings: { percentage: '10' } })
     expect(pricesOf(copy)).toEqual(['Extra 34.1'])
-    const [{ items, ...rest }] = pricingsOf(made) as [Row]
-    const bands = [{ fixed_amount: eur('40') }]
-    const dearer = { ...rest, items: [{ ...items[0], configs: [{ ...items[0].configs[0], bands }] }] }
-    const changed = await patch(`${SCHEDULES}/${copy['id']}`, { pricing_categories: [{ pricings: [dearer] }] })
-    expect([pricesOf(changed), changed['override_pricings']]).toEqual([['Extra 40'], []])
+    // As it is shown, with the ids of what is overridden.
+    expect(pricingsOf(copy)).toMatchObject([{ original_pricing_id: pricingsOf(made)[0]?.['id'], override: 'SPECIFIC' }])
+    const same = await patch(`${SCHEDULES}/${copy['id']}`, { pricing_categories: copy['pricing_categories'] })
+    expect([pricesOf(same), same['override_pricings']]).toEqual([['Extra 34.1'], []])
     const [kept] = pricingsOf(made) as [Row]
     const override = { original_pricing_id: kept['id'], items: [overriding(kept['items'][0], '50')] }
     await patch(`${SCHEDULES}/${made['id']}`, { override_pricings: [override] })
