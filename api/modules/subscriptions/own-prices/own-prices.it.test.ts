@@ -157,7 +157,7 @@ describe('a change', () => {
     expect([pricesOf(other), other['override_pricings']]).toEqual([['Extra 5'], []])
   })
 
-  test('gives a plan to what had none, takes it off again never, and leaves something to sell', async () => {
+  test('gives a plan to what had none, and leaves something to sell', async () => {
     const { pricing } = await feeOf('31')
     const made = await drafted([{ pricings: [pricing] }])
     const nothing = await change(made['id'], { pricing_categories: [] })
@@ -170,6 +170,26 @@ describe('a change', () => {
     expect(without['pricing_plan_version_id']).toBe(version)
     expect(pricingsOf(without)).toEqual([])
     expect(pricingsOf(await get(`${SCHEDULES}/${made['id']}`))).toEqual([])
+  })
+
+  test('to null takes the plan away, which is what is shown without one', async () => {
+    const { pricing } = await feeOf('31')
+    const { pricing_plan_id } = await get(`pricing-plan-versions/${await planVersion()}`)
+    const selected = { pricing_plan_version_selector: { pricing_plan_id } }
+    const none = { pricing_plan_id: null, pricing_plan_version_id: null, pricing_plan_version_selector: null }
+    const made = await drafted([{ pricings: [pricing] }], selected)
+    const without = await patch(`${SCHEDULES}/${made['id']}`, { pricing_plan_version_id: null })
+    expect([without, pricesOf(without)]).toMatchObject([none, ['Extra 31']])
+    await patch(`${SCHEDULES}/${made['id']}`, selected)
+    const { pricing_categories } = made
+    const again = await patch(`${SCHEDULES}/${made['id']}`, { pricing_plan_version_id: null, pricing_categories })
+    expect([again, pricesOf(again)]).toMatchObject([none, ['Extra 31']])
+    await patch(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`, { status: 'ACTIVE' })
+    const shown = await patch(`${SCHEDULES}/${made['id']}`, { ...none, pricing_plan_id: undefined, end_at: MAY })
+    expect(shown).toMatchObject({ ...none, end_at: MAY })
+    const planned = await drafted([], { pricing_plan_version_id: await planVersion() })
+    const nothing = await change(planned['id'], { pricing_plan_version_id: null })
+    expect(refusal(nothing)).toEqual([400, 'MISSING_FIELD', 'pricing_plan_version_id'])
   })
 })
 

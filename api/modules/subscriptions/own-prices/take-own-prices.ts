@@ -7,6 +7,7 @@ import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { savePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import type { GivenCategories } from '../../catalog/pricing-plans/prices-of-schedules/schema.ts'
+import { pricingPlanVersions } from '../../catalog/pricing-plans/table.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
 import { idsOfPrices } from './carried-own-prices.ts'
 
@@ -23,7 +24,8 @@ export async function takeOwnPrices(
   { previous, subscription }: { readonly previous: Schedule | null; readonly subscription: Subscription },
 ): Promise<Schedule> {
   // A copy of a schedule has its version already.
-  if (given === undefined || (given === null && !previous)) return schedule
+  if (given === undefined || (given === null && !previous))
+    return schedule.pricing_plan_version_id === null ? await withoutPlan(uow, schedule) : schedule
   const before = previous?.own_pricing_plan_version_id ?? null
   const stated = await withoutOverrides(uow, schedule, previous)
   const isWithoutPlan = (schedule.pricing_plan_version_id ?? before) === before
@@ -40,6 +42,18 @@ export async function takeOwnPrices(
   })
   const sold = isWithoutPlan ? { pricing_plan_id: saved.pricing_plan_id, pricing_plan_version_id: saved.id } : {}
   return { ...withIds(stated, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
+}
+
+/** The schedule whose plan is taken away: it sells its own prices alone. Throws MISSING_FIELD where it has none. */
+async function withoutPlan(uow: Uow, schedule: Schedule): Promise<Schedule> {
+  const { own_pricing_plan_version_id: own } = schedule
+  if (own === null) throw withoutPrices()
+  const v = pricingPlanVersions
+  const [version] = await uow.tx
+    .select({ pricing_plan_id: v.pricing_plan_id, pricing_plan_version_id: v.id })
+    .from(v)
+    .where(and(inThisTenant(uow, v), eq(v.id, own)))
+  return { ...schedule, ...version }
 }
 
 /** The refusal of a schedule that would sell nothing. */
