@@ -97,6 +97,7 @@ async function requireOwnGroup(uow: Uow, { pricing_group_id: id, pricing_plan_ve
   if ((id ?? null) === null) return
   const group = await getOne(uow, pricingGroupResource, String(id))
   if (group.pricing_plan_version_id === pricing_plan_version_id) return
-  const message = `The group ${id} is of the version ${group.pricing_plan_version_id}; name a group of the version of the pricing.`
+  const owner = group.of_schedules ? 'sold by schedules alone' : `of the version ${group.pricing_plan_version_id}`
+  const message = `The group ${id} is ${owner}; name a group of the version of the pricing.`
   throw new AppError('INVALID_FIELD', message, { field: 'pricing_group_id' })
 }

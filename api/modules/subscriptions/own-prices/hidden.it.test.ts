@@ -12,7 +12,9 @@ const { get, patch, post, sales, setTime, sql, tenant, unique } = rig
 const { feeOf } = ownPricesOf(rig)
 
 /** The ids of an ACTIVE schedule without a plan, and those of the plan and version behind it. */
-type Ids = Readonly<Record<'plan' | 'version' | 'schedule' | 'subscription' | 'customer' | 'item' | 'config', string>>
+type Ids = Readonly<
+  Record<'plan' | 'version' | 'schedule' | 'subscription' | 'customer' | 'group' | 'item' | 'config', string>
+>
 let hidden: Ids
 /** An ACTIVE version of a plan that is there for all, and the DRAFT subscription of another customer. */
 let listed: Readonly<Record<'plan' | 'version' | 'draft', string>>
@@ -22,7 +24,7 @@ beforeAll(async () => {
   const made = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription['id'],
     start_at: MARCH,
-    pricing_categories: [{ pricings: [(await feeOf('31')).pricing] }],
+    pricing_categories: [{ pricings: [(await feeOf('31')).pricing], pricing_groups: [{ name: 'Choice' }] }],
   })
   await patch(`pricing-plan-subscriptions/${subscription['id']}`, { status: 'ACTIVE' })
   const [row] = await sql(
@@ -30,9 +32,10 @@ beforeAll(async () => {
      join pricing_plan_schedules h on h.own_pricing_plan_version_id = v.id where h.id = $1`,
     [made['id']],
   )
-  const [item] = made['pricing_categories'][0].pricings[0].items
+  const [{ pricings, pricing_groups: groups }] = made['pricing_categories']
+  const [item] = pricings[0].items
   const { version, plan } = row as Row
-  const of = { subscription: subscription['id'], customer: subscription['customer_id'] }
+  const of = { subscription: subscription['id'], customer: subscription['customer_id'], group: groups[0].id }
   hidden = { version, plan, schedule: made['id'], ...of, item: item.id, config: item.configs[0].id }
   const { id } = await post('pricing-plans', { reference: unique('plan') })
   const ofPlan = await post('pricing-plan-versions', { pricing_plan_id: id })
@@ -94,13 +97,21 @@ test('no refusal shows them', async () => {
   const of = { pricing_plan_subscription_id: hidden.subscription, customer_id: hidden.customer }
   const price = { pricing_item_id: hidden.item, pricing_item_config_id: hidden.config, persist_usage: '5' }
   const persist = { ...of, ...price, pricing_id: 'prcg_1', timestamp: MARCH }
+  const draft = await post('pricing-plan-versions', { pricing_plan_id: listed.plan })
+  const grouped = {
+    pricing_plan_version_id: draft['id'],
+    pricing_group_id: hidden.group,
+    ...(await feeOf('1')).pricing,
+  }
   const answers = [
+    await tenant.call('POST', '/v1/pricings', grouped),
     await tenant.call('POST', '/v1/ingest/persist-data', persist),
     await tenant.call('POST', `/v1/pricing-plan-subscriptions/${hidden.subscription}/change-plan`, {
       pricing_plan_id: listed.plan,
     }),
   ]
   expect(answers.map(refusal)).toEqual([
+    [400, 'INVALID_FIELD', 'pricing_group_id'],
     [404, 'RESOURCE_NOT_FOUND', 'pricing_id'],
     [400, 'INVALID_OPERATION', 'pricing_plan_id'],
   ])
