@@ -25,7 +25,7 @@ function truthful(schema: JsonObject, resource: Resource): JsonObject {
     const member = properties[name]
     if (column === undefined || !isObject(member)) continue
     required.add(name)
-    if (column.notNull) properties[name] = withoutNull(member)
+    if (column.notNull && !resource.shownNull?.includes(name)) properties[name] = withoutNull(member)
   }
   return { ...schema, required: Object.keys(properties).filter(name => required.has(name)), properties }
 }

@@ -193,6 +193,8 @@ type Traits<R extends StoredRow, Given> = {
   compute?(uow: ReadUow, rows: readonly R[]): Promise<readonly Row[]>
   /** Those of them that a row says by itself. */
   derive?(row: R): Row
+  /** Columns that are never null, and that `derive` shows as null for some rows. */
+  readonly shownNull?: readonly string[]
   /**
    * Its section of the API reference: a title, and what it is in a sentence or two. Absent for those that
    * `api/description/tags.ts` puts in order.

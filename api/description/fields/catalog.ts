@@ -1,5 +1,7 @@
 // Fields of products, features, plans and prices.
 
+const SHOWN_OVERRIDE =
+  'Of what a schedule overrides: ALL of it, or SPECIFIC prices. Taken where it is sent back, and not read.'
 const TAX =
   'STANDARD: taxed by the rules of the countries. NO_TAX and EXEMPT: without tax. Null: the platform’s default.'
 const PLAN_VARIANT =
@@ -104,6 +106,8 @@ export const CATALOG: Readonly<Record<string, string>> = {
     'The number of a DRAFT, or the next one. Left out: the newest DRAFT, else the next number.',
   pricing_categories: 'The prices of the version, grouped by product category.',
   'PricingPlanVersion.credit_types': 'The credit types that its prices are in, sell, or grant, by reference.',
+  'PricingItem.override': SHOWN_OVERRIDE,
+  'PricingOfSchedule.override': SHOWN_OVERRIDE,
   'PricingItem.product_items': 'The product items that are priced, when they are expanded.',
   product_category_id: 'Id of a product category. Null: products without one.',
   pricing_currency_settings:

@@ -112,7 +112,7 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   'OverridePricing.name': 'What invoices call the pricing instead.',
   is_overridden: 'Whether the schedule has this price by its `override_pricings`.',
   combined_pricing_plan_version:
-    'The plan version with the `override_pricings` of the schedule merged into it, where `include_combined_pricing_plan_version` is true.',
+    'The plan version with the `override_pricings` of the schedule and its own prices merged into it, where `include_combined_pricing_plan_version` is true. Absent without a plan.',
   indexing_settings: 'By how much prices rise or fall; of a copy, of everything that has no settings of its own.',
   'IndexingSettings.percentage': 'By how many per cent; `"3.5"` is a rise of 3.5 %, and a negative one is a fall.',
   'IndexingSettings.rounding_mode':

@@ -113,7 +113,7 @@ export const schedules = pgTable('pricing_plan_schedules', {
   realign_invoice_date_to_pricing_plan_schedule_start_at: boolean().notNull().default(false),
 })
 
-/** The versions that price each schedule, and when: its own, or those of its rate card in turn. */
+/** The versions that price each schedule, and when: the one it names, or those of its rate card in turn; and that of its own prices besides. */
 export const scheduleVersions = pgView('schedule_versions', {
   platform_id: text().notNull(),
   environment: text().notNull(),

@@ -68,6 +68,7 @@ const schedule = (start_at: string, end_at: string | null = null) => ({
   billing_period: null,
   pricing_currency: 'EUR',
   pricing_plan_id: 'pric_1',
+  pricing_plan_version_id: 'ppve_1',
 })
 const subscription = (more: Partial<WatchedSubscription> = {}): WatchedSubscription => ({
   id: 'ppsu_1',

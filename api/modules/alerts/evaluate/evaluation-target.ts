@@ -30,6 +30,8 @@ export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
     ScheduleInput,
     | 'id'
     | 'pricing_plan_id'
+    | 'pricing_plan_version_id'
+    | 'own_version_id'
     | 'start_at'
     | 'end_at'
     | 'billing_period'

@@ -178,7 +178,16 @@ export async function loadWatched(
 /** From when to when the ACTIVE schedules of each hold, in order. */
 async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
   if (ids.length === 0) return new Map<string, never[]>()
-  const { pricing_plan_subscription_id, pricing_plan_id, start_at, end_at, pricing_currency, status, id } = schedules
+  const {
+    pricing_plan_subscription_id,
+    pricing_plan_id,
+    pricing_plan_version_id,
+    start_at,
+    end_at,
+    pricing_currency,
+    status,
+    id,
+  } = schedules
   const { billing_period, carries_usage: carries } = schedules
   const realign = schedules.realign_invoice_date_to_pricing_plan_schedule_start_at
   const rows = await uow.tx
@@ -186,6 +195,8 @@ async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
       id,
       pricing_plan_subscription_id,
       pricing_plan_id,
+      pricing_plan_version_id,
+      own: schedules.own_pricing_plan_version_id,
       start_at,
       end_at,
       billing_period,
@@ -196,8 +207,9 @@ async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
     .from(schedules)
     .where(and(inThisTenant(uow, schedules), anyOf(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
     .orderBy(asc(start_at), asc(id))
-  const held = rows.map(({ carries: isCarried, ...row }) => ({
+  const held = rows.map(({ carries: isCarried, own, ...row }) => ({
     ...row,
+    ...(own === null ? {} : { own_version_id: own }),
     ...(isCarried ? { carries_usage: true as const } : {}),
   }))
   return groupBy(held, row => row.pricing_plan_subscription_id)

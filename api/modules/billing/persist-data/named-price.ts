@@ -70,9 +70,11 @@ function pricingOf(
   const pricing = inputs.pricings.find(each => each.id === id)
   const version = versionOf(inputs, { schedule, moment })
   const time = formatInstant(moment.at)
-  if (!pricing) throw missing('pricing_id', id, `the plan version ${version}, which is in force at ${time}`)
+  const isWithoutPlan = version === schedule.own_version_id
+  const seller = isWithoutPlan ? `the schedule ${schedule.id}` : `the plan version ${version}`
+  if (!pricing) throw missing('pricing_id', id, `${seller}, which is in force at ${time}`)
   if ([version, schedule.own_version_id].includes(pricing.pricing_plan_version_id)) return pricing
-  const message = `The pricing is of another version of the subscription's plans; at ${time} the version ${version} is in force.`
+  const message = `Another schedule of the subscription sells this pricing; at ${time} ${seller} is in force.`
   throw refuse('INVALID_FIELD', 'pricing_id', message)
 }
 

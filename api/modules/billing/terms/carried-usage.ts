@@ -4,35 +4,54 @@ import type { PersistedUsage } from '../../../../shared/billing/persisted-usage.
 import { decimal } from '../../../../shared/decimal.ts'
 import { findPriceModel } from '../../../../shared/rating/rate.ts'
 import { at } from '../../../../shared/time.ts'
-import type { BillingInputs, ConfigInput, ItemInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+import type {
+  BillingInputs,
+  ConfigInput,
+  ItemInput,
+  PricingInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
 import type { SoldPricing } from './sold-pricings.ts'
 
-type Carrying = Pick<ScheduleInput, 'pricing_plan_id' | 'start_at' | 'end_at' | 'carries_usage'>
+type Carrying = Pick<
+  ScheduleInput,
+  'pricing_plan_id' | 'pricing_plan_version_id' | 'own_version_id' | 'start_at' | 'end_at' | 'carries_usage'
+>
 
-/** The schedules that this one continues, in order of time, and this one: all of one plan, each ending where the next one starts. */
+/** The schedules that this one continues, in order of time, and this one: all of one plan, or all without, each ending where the next one starts. */
 export function countedSchedules<S extends Carrying>(all: readonly S[], schedule: S): [S, ...S[]] {
-  const before = schedule.carries_usage
-    ? all.find(
-        ({ end_at, pricing_plan_id }) => end_at === schedule.start_at && pricing_plan_id === schedule.pricing_plan_id,
-      )
-    : undefined
-  if (!before) return [schedule]
+  const before = scheduleBefore(all, schedule)
+  if (!before || planOf(before) !== planOf(schedule)) return [schedule]
   const [first, ...rest] = countedSchedules(all, before)
   return [first, ...rest, schedule]
 }
 
+/** The one that it is a copy or a successor of, of whatever plan. */
+const scheduleBefore = <S extends Carrying>(all: readonly S[], schedule: S): S | undefined =>
+  schedule.carries_usage ? all.find(({ end_at }) => end_at === schedule.start_at) : undefined
+
+/** Null without a plan: a copy that was given other prices of its own continues the schedule that it is a copy of. */
+const planOf = ({ pricing_plan_id, pricing_plan_version_id, own_version_id }: Carrying): string | null =>
+  own_version_id === pricing_plan_version_id ? null : pricing_plan_id
+
 /**
- * The product items whose one-off price is already charged: those that the schedule which this one continues sold until its end. `charging`
- * has no TRIAL that charges nothing.
+ * The product items whose one-off price is already charged: those that the schedule which this one continues sold until its end. Of
+ * another plan, that is what both have besides their plan. `charging` has no TRIAL that charges nothing.
  */
 export function chargedOnceBefore(
   charging: readonly ScheduleInput[],
   schedule: ScheduleInput,
   sold: ReadonlyMap<string, readonly SoldPricing[]>,
 ): ReadonlySet<string> {
-  const before = countedSchedules(charging, schedule).at(-2)
-  const toItsEnd = (sold.get(before?.id ?? '') ?? []).filter(
-    ({ during }) => during.end !== null && during.end === at(schedule.start_at),
+  const before = scheduleBefore(charging, schedule)
+  if (!before) return new Set()
+  const isContinued = planOf(before) === planOf(schedule)
+  const isOwn = (pricing: PricingInput): boolean =>
+    schedule.own_version_id !== undefined && pricing.pricing_plan_version_id === before.own_version_id
+  const toItsEnd = (sold.get(before.id) ?? []).filter(
+    ({ pricing, during }) =>
+      during.end !== null && during.end === at(schedule.start_at) && (isContinued || isOwn(pricing)),
   )
   return new Set(
     toItsEnd.flatMap(({ pricing }) =>

@@ -50,6 +50,7 @@ export const pricingResource = defineResource<Pricing>({
     product_ids: () => productResource,
   },
   derive: withoutVersion,
+  shownNull: ['pricing_plan_version_id'],
   defaults: async (uow, given) => {
     const products = await findMany(uow, productResource, given.product_ids.slice(0, 1))
     const { name = 'Pricing', product_type = 'DEFAULT' } = products[0] ?? {}
@@ -96,6 +97,7 @@ async function requireOwnGroup(uow: Uow, { pricing_group_id: id, pricing_plan_ve
   if ((id ?? null) === null) return
   const group = await getOne(uow, pricingGroupResource, String(id))
   if (group.pricing_plan_version_id === pricing_plan_version_id) return
-  const message = `The group ${id} is of the version ${group.pricing_plan_version_id}; name a group of the version of the pricing.`
+  const owner = group.of_schedules ? 'sold by schedules alone' : `of the version ${group.pricing_plan_version_id}`
+  const message = `The group ${id} is ${owner}; name a group of the version of the pricing.`
   throw new AppError('INVALID_FIELD', message, { field: 'pricing_group_id' })
 }

@@ -16,6 +16,7 @@ import {
   Included,
   LifecycleStatus,
   Nullable,
+  OneOf,
   Optional,
   Period,
   Reference,
@@ -116,9 +117,14 @@ const WalletGrantRuleShape = Shape(
   { title: 'PricingItemConfigWalletGrant' },
 )
 
+/** What answers show of prices that a schedule overrides: taken where it is sent back, and not read. */
+const OverriddenId = Given(Type.String({ maxLength: 64 }))
+export const ShownOverride = Given(OneOf('ALL', 'SPECIFIC'))
+
 export const PricingItemConfigShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM_CONFIG')),
   id: Optional(IdText('config of this item')),
+  original_pricing_item_config_id: OverriddenId,
   pricing_type: Given(PricingType),
   type: Given(PricingType),
   billing_period: Given(Period),
@@ -164,6 +170,8 @@ const PricingCurrencyConfigs = Type.Array(
 export const PricingItemShape = Shape({
   object_type: Optional(Type.Literal('PRICING_ITEM')),
   id: Optional(IdText('item of this pricing')),
+  original_pricing_item_id: OverriddenId,
+  override: ShownOverride,
   product_item_ids: Type.Array(IdText('product item'), { maxItems: ITEMS_MAX }),
   product_items: Given(Type.Array(Included('ProductItem'), { maxItems: ITEMS_MAX })),
   configs: Given(Configs),

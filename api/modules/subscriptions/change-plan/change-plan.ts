@@ -8,7 +8,7 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { createResource, saveChange, saveRemoval } from '../../../resource/commands.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
-import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { inThisTenant, isListed } from '../../../resource/tenant-condition.ts'
 import { type PricingPlanGroup, pricingPlanGroups } from '../../catalog/pricing-plan-groups/table.ts'
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
@@ -16,6 +16,7 @@ import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import { currentPeriodEnd } from '../billing-time/billing-calendar.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
 import { carriedOwnVersion } from '../own-prices/carried-own-prices.ts'
+import { isWithoutPlan } from '../own-prices/show-own-prices.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { activateSchedule, statusBefore } from '../schedules/schedule-commands.ts'
 import { namedVersion } from '../schedules/schedule-version.ts'
@@ -146,6 +147,14 @@ async function moveOf(uow: Uow, { subscription, current, request }: Change): Pro
     )
     .for('share')
   await requirePlan(uow, idOf('pric', request.pricing_plan_id))
+  if (isWithoutPlan(current)) {
+    const message = `The schedule ${current.id} has no plan that could change; POST /v1/pricing-plan-schedules/${current.id}/migrate moves the subscription to one.`
+    throw new AppError('INVALID_OPERATION', message, {
+      field: 'pricing_plan_id',
+      resourceId: current.id,
+      resourceType: 'PRICING_PLAN_SCHEDULE',
+    })
+  }
   const billingPeriod = current.billing_period ?? subscription.billing_period
   if (request.billing_period !== undefined && request.pricing_plan_id !== current.pricing_plan_id) {
     const message =
@@ -161,7 +170,7 @@ async function moveOf(uow: Uow, { subscription, current, request }: Change): Pro
 }
 
 async function requirePlan(uow: Uow, id: Id<'pric'>): Promise<void> {
-  const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, id))
+  const where = and(inThisTenant(uow, pricingPlans), isListed(pricingPlans), eq(pricingPlans.id, id))
   const [plan] = await uow.tx.select({ id: pricingPlans.id }).from(pricingPlans).where(where)
   if (!plan) throw notFound(pricingPlanResource, id, 'pricing_plan_id')
 }

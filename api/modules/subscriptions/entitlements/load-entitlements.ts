@@ -23,7 +23,7 @@ export type SubscriptionGrants = {
 /**
  * What these subscriptions, those of these customers, or the first ones of the tenant grant at `at`, where the first ones are each taken
  * in the time of its customer: of the ACTIVE ones, by the ACTIVE schedule that holds
- * then and the pricings of its version. One with no schedule then is absent. Two queries, whatever the number; the
+ * then and the pricings of its version and of its own. One with no schedule then is absent. Two queries, whatever the number; the
  * subscriptions in the order of their ids, which is that of their making.
  */
 export async function loadEntitlements(
@@ -45,8 +45,8 @@ export async function loadEntitlements(
   const held = await heldSchedules(uow, { chosen, first }, time)
   const customers = first === null ? [] : held.flatMap(({ customerId }) => customerId ?? [])
   const ownTime = await timesOfCustomers(uow, customers)
-  const ofVersion = await grantedByVersions(uow, [...new Set(held.map(({ versionId }) => versionId))])
-  return held.flatMap(({ subscriptionId, customerId, versionId, entitlements, enabled }) =>
+  const ofVersion = await grantedByVersions(uow, [...new Set(held.flatMap(({ versionIds }) => versionIds))])
+  return held.flatMap(({ subscriptionId, customerId, versionIds, entitlements, enabled }) =>
     // A TEMPLATE grants nothing to anybody.
     customerId === null
       ? []
@@ -55,7 +55,11 @@ export async function loadEntitlements(
             subscriptionId,
             customerId,
             grants: mergeEntitlements(
-              grantedNow(ofVersion.get(versionId) ?? [], enabled, first === null ? at : ownTime(customerId)),
+              grantedNow(
+                versionIds.flatMap(id => ofVersion.get(id) ?? []),
+                enabled,
+                first === null ? at : ownTime(customerId),
+              ),
               entitlements,
             ),
           },
@@ -72,7 +76,9 @@ async function heldSchedules(
     .select({
       subscriptionId: subscriptions.id,
       customerId: subscriptions.customer_id,
-      versionId: scheduleVersions.pricing_plan_version_id,
+      // The version of its own prices, where it has a plan besides, comes last: what it grants instead holds.
+      versionIds: sql<string[]>`array_agg(${scheduleVersions.pricing_plan_version_id}
+        order by ${scheduleVersions.pricing_plan_version_id} = ${schedules.own_pricing_plan_version_id})`,
       entitlements: schedules.entitlements,
       enabled: schedules.enabled_pricings,
     })
@@ -100,9 +106,17 @@ async function heldSchedules(
         holdsAt(schedules, at),
       ),
     )
+    // Once each, whatever prices it: the keys of both tables.
+    .groupBy(...keyOf(subscriptions), ...keyOf(schedules))
     .orderBy(asc(subscriptions.id))
   return await (first === null ? query : query.limit(first))
 }
+
+const keyOf = ({ platform_id, environment, id }: typeof subscriptions | typeof schedules) => [
+  platform_id,
+  environment,
+  id,
+]
 
 type Timed = Pick<typeof schedules, 'start_at' | 'end_at'> | Pick<typeof scheduleVersions, 'start_at' | 'end_at'>
 const holdsAt = ({ start_at, end_at }: Timed, at: string | SQL) =>

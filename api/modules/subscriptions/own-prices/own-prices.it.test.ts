@@ -9,6 +9,10 @@ import { eur, MARCH, MAY, ownPricesOf, pricesOf, pricingsOf, SCHEDULES } from '.
 const rig = salesRig()
 const { get, patch, post, sales, setTime, sql, tenant, unique } = rig
 const { change, drafted, feeOf, planVersion } = ownPricesOf(rig)
+const overriding = ({ id, configs }: Row, price: string): Row => ({
+  original_pricing_item_id: id,
+  configs: [{ original_pricing_item_config_id: configs[0].id, bands: [{ fixed_amount: eur(price) }] }],
+})
 
 describe('what is shown', () => {
   test('without a plan: its own prices, in the categories of their products, and no plan', async () => {
@@ -40,8 +44,7 @@ describe('what is shown', () => {
     })
     const read = await get(`${SCHEDULES}/${made['id']}?include_combined_pricing_plan_version=true`)
     expect(read['pricing_categories']).toEqual(made['pricing_categories'])
-    expect(read['combined_pricing_plan_version']).toMatchObject({ pricing_plan_id: null, version: null })
-    expect(read['combined_pricing_plan_version'].pricing_categories).toEqual(made['pricing_categories'])
+    expect(read['combined_pricing_plan_version'] ?? null).toBe(null)
     await patch(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`, { status: 'ACTIVE' })
     const subscription = await get(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`)
     expect(subscription['pricing_plan_schedule_infos']).toMatchObject([
@@ -136,7 +139,25 @@ describe('a change', () => {
     expect((await tenant.call('DELETE', `/v1/products/${product['id']}`)).status).toBe(409)
   })
 
-  test('gives a plan to what had none, takes it off again never, and leaves something to sell', async () => {
+  test('takes back what overrode them, since they are as the body says', async () => {
+    const { pricing } = await feeOf('31')
+    const made = await drafted([{ pricings: [pricing] }], { end_at: MAY })
+    const copy = await post(`${SCHEDULES}/${made['id']}/copy`, { indexing_settings: { percentage: '10' } })
+    expect(pricesOf(copy)).toEqual(['Extra 34.1'])
+    // As it is shown, with the ids of what is overridden.
+    expect(pricingsOf(copy)).toMatchObject([{ original_pricing_id: pricingsOf(made)[0]?.['id'], override: 'SPECIFIC' }])
+    const same = await patch(`${SCHEDULES}/${copy['id']}`, { pricing_categories: copy['pricing_categories'] })
+    expect([pricesOf(same), same['override_pricings']]).toEqual([['Extra 34.1'], []])
+    const [kept] = pricingsOf(made) as [Row]
+    const override = { original_pricing_id: kept['id'], items: [overriding(kept['items'][0], '50')] }
+    await patch(`${SCHEDULES}/${made['id']}`, { override_pricings: [override] })
+    const other = await patch(`${SCHEDULES}/${made['id']}`, {
+      pricing_categories: [{ pricings: [(await feeOf('5')).pricing] }],
+    })
+    expect([pricesOf(other), other['override_pricings']]).toEqual([['Extra 5'], []])
+  })
+
+  test('gives a plan to what had none, and leaves something to sell', async () => {
     const { pricing } = await feeOf('31')
     const made = await drafted([{ pricings: [pricing] }])
     const nothing = await change(made['id'], { pricing_categories: [] })
@@ -149,6 +170,26 @@ describe('a change', () => {
     expect(without['pricing_plan_version_id']).toBe(version)
     expect(pricingsOf(without)).toEqual([])
     expect(pricingsOf(await get(`${SCHEDULES}/${made['id']}`))).toEqual([])
+  })
+
+  test('to null takes the plan away, which is what is shown without one', async () => {
+    const { pricing } = await feeOf('31')
+    const { pricing_plan_id } = await get(`pricing-plan-versions/${await planVersion()}`)
+    const selected = { pricing_plan_version_selector: { pricing_plan_id } }
+    const none = { pricing_plan_id: null, pricing_plan_version_id: null, pricing_plan_version_selector: null }
+    const made = await drafted([{ pricings: [pricing] }], selected)
+    const without = await patch(`${SCHEDULES}/${made['id']}`, { pricing_plan_version_id: null })
+    expect([without, pricesOf(without)]).toMatchObject([none, ['Extra 31']])
+    await patch(`${SCHEDULES}/${made['id']}`, selected)
+    const { pricing_categories } = made
+    const again = await patch(`${SCHEDULES}/${made['id']}`, { pricing_plan_version_id: null, pricing_categories })
+    expect([again, pricesOf(again)]).toMatchObject([none, ['Extra 31']])
+    await patch(`pricing-plan-subscriptions/${made['pricing_plan_subscription_id']}`, { status: 'ACTIVE' })
+    const shown = await patch(`${SCHEDULES}/${made['id']}`, { ...none, pricing_plan_id: undefined, end_at: MAY })
+    expect(shown).toMatchObject({ ...none, end_at: MAY })
+    const planned = await drafted([], { pricing_plan_version_id: await planVersion() })
+    const nothing = await change(planned['id'], { pricing_plan_version_id: null })
+    expect(refusal(nothing)).toEqual([400, 'MISSING_FIELD', 'pricing_plan_version_id'])
   })
 })
 

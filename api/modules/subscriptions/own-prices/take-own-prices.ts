@@ -1,4 +1,5 @@
 // The prices that a schedule has without a plan, or on top of one: what its bodies say of them (semantics 4.3).
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
@@ -6,7 +7,9 @@ import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { savePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import type { GivenCategories } from '../../catalog/pricing-plans/prices-of-schedules/schema.ts'
+import { pricingPlanVersions } from '../../catalog/pricing-plans/table.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
+import { idsOfPrices } from './carried-own-prices.ts'
 
 /** The member of a body that gives them. */
 export type GivenOwnPrices = { readonly pricing_categories?: GivenCategories | null }
@@ -21,12 +24,14 @@ export async function takeOwnPrices(
   { previous, subscription }: { readonly previous: Schedule | null; readonly subscription: Subscription },
 ): Promise<Schedule> {
   // A copy of a schedule has its version already.
-  if (given === undefined || (given === null && !previous)) return schedule
+  if (given === undefined || (given === null && !previous))
+    return schedule.pricing_plan_version_id === null ? await withoutPlan(uow, schedule) : schedule
   const before = previous?.own_pricing_plan_version_id ?? null
+  const stated = await withoutOverrides(uow, schedule, previous)
   const isWithoutPlan = (schedule.pricing_plan_version_id ?? before) === before
   if (!(given ?? []).some(each => (each.pricings ?? []).length + (each.pricing_groups ?? []).length > 0)) {
     if (isWithoutPlan) throw withoutPrices()
-    return { ...schedule, own_pricing_plan_version_id: null }
+    return { ...stated, own_pricing_plan_version_id: null }
   }
   const saved = await savePrices(uow, given ?? [], {
     versionId: before,
@@ -36,7 +41,19 @@ export async function takeOwnPrices(
     throw error instanceof AppError ? error.within('pricing_categories') : error
   })
   const sold = isWithoutPlan ? { pricing_plan_id: saved.pricing_plan_id, pricing_plan_version_id: saved.id } : {}
-  return { ...withIds(schedule, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
+  return { ...withIds(stated, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
+}
+
+/** The schedule whose plan is taken away: it sells its own prices alone. Throws MISSING_FIELD where it has none. */
+async function withoutPlan(uow: Uow, schedule: Schedule): Promise<Schedule> {
+  const { own_pricing_plan_version_id: own } = schedule
+  if (own === null) throw withoutPrices()
+  const v = pricingPlanVersions
+  const [version] = await uow.tx
+    .select({ pricing_plan_id: v.pricing_plan_id, pricing_plan_version_id: v.id })
+    .from(v)
+    .where(and(inThisTenant(uow, v), eq(v.id, own)))
+  return { ...schedule, ...version }
 }
 
 /** The refusal of a schedule that would sell nothing. */
@@ -46,6 +63,14 @@ export const withoutPrices = (): AppError =>
     'Name the version: pricing_plan_version_id, or pricing_plan_version_selector; or give prices in pricing_categories.',
     { field: 'pricing_plan_version_id' },
   )
+
+/** The schedule without the overrides of its own prices: these are as the body gives them, unless it gives overrides too. */
+async function withoutOverrides(uow: Uow, schedule: Schedule, previous: Schedule | null): Promise<Schedule> {
+  const { override_pricings: overrides } = schedule
+  if (!previous || overrides.length === 0 || !isDeepStrictEqual(overrides, previous.override_pricings)) return schedule
+  const own = await idsOfPrices(uow, previous.own_pricing_plan_version_id)
+  return { ...schedule, override_pricings: overrides.filter(each => !own.has(each.original_pricing_id)) }
+}
 
 async function isShared(uow: Uow, versionId: Id<'ppve'>, exceptId: Id<'ppsc'>): Promise<boolean> {
   const s = schedules

@@ -10,6 +10,7 @@ import { wakeBilling } from '../billing-time/next-billing.ts'
 import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { requireTakenBack } from '../overrides/check-overrides.ts'
 import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
+import { isWithoutPlan } from '../own-prices/show-own-prices.ts'
 import { type GivenOwnPrices, withoutPrices } from '../own-prices/take-own-prices.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
@@ -74,11 +75,13 @@ export async function updateSchedule(
 ): Promise<Schedule> {
   const { schedule, subscription } = await lockSchedule(uow, id)
   const version = await namedVersion(uow, patch)
-  const named = version && {
-    pricing_plan_id: version.pricing_plan_id,
-    pricing_plan_version_id: version.id,
-    pricing_plan_version_selector: wholeSelector(patch),
-  }
+  const named = version
+    ? {
+        pricing_plan_id: version.pricing_plan_id,
+        pricing_plan_version_id: version.id,
+        pricing_plan_version_selector: wholeSelector(patch),
+      }
+    : withoutVersion(schedule, patch)
   refuseBoth(neighbours)
   if (neighbours.setNextStartAt) {
     const all = await listSchedules(uow, subscription.id)
@@ -243,6 +246,14 @@ async function startNext(
     // What is ACTIVE keeps its version.
     ...(next.status === 'DRAFT' ? { pricing_plan_version_id: await versionAtStart(uow, moved) } : {}),
   })
+}
+
+/** What a patch without a version does: null takes the plan away, and is what a schedule without a plan shows. */
+function withoutVersion(schedule: Schedule, { pricing_plan_version_id: id }: NamesVersion): Row {
+  if (id !== null) return {}
+  return isWithoutPlan(schedule)
+    ? { pricing_plan_version_id: schedule.pricing_plan_version_id }
+    : { pricing_plan_version_selector: null }
 }
 
 /** The selector of a patch, to take the place of the stored one as a whole; null where the version is named by its id. */

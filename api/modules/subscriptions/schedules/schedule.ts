@@ -141,6 +141,7 @@ export const scheduleResource = defineResource<Schedule, GivenOwnPrices>({
   },
   // What sells its own prices alone has no plan to show.
   derive: row => (isWithoutPlan(row) ? { pricing_plan_id: null, pricing_plan_version_id: null } : {}),
+  shownNull: ['pricing_plan_id', 'pricing_plan_version_id'],
   check: checkSchedule,
   fixture: {
     create: async seed => ({

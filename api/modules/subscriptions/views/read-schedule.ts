@@ -40,12 +40,14 @@ export function scheduleRoute(app: FastifyInstance, deps: RouteDeps): void {
       const row = await getOne(uow, scheduleResource, params.id)
       const view = await viewOf(uow, scheduleResource, row, listOf(query['expand[]'] as string | string[] | undefined))
       const wanted = query.include_combined_pricing_plan_version === 'true'
-      const combined = wanted || row.override_pricings.length > 0 ? await combinedVersion(uow, row) : null
+      // Without a plan there is no version: all that is sold stands in pricing_categories.
+      if (isWithoutPlan(row)) return view
       const own = await ownCategories(uow, row)
+      const combined = wanted || row.override_pricings.length > 0 ? await combinedVersion(uow, row) : null
       return {
         ...view,
-        pricing_categories: together(combined && !isWithoutPlan(row) ? overriddenPrices(combined, row) : [], own),
-        ...(wanted && combined ? { combined_pricing_plan_version: combinedWith(combined, row, own) } : {}),
+        pricing_categories: together(combined ? overriddenPrices(combined, row) : [], own),
+        ...(wanted && combined ? { combined_pricing_plan_version: combinedWith(combined, own) } : {}),
       }
     },
   })
@@ -65,11 +67,11 @@ async function combinedVersion(uow: ReadUow, schedule: Schedule): Promise<Row> {
   return { ...version, ...sold }
 }
 
-/** The version with the prices that the schedule has besides. Without a plan there is none but those. */
-const combinedWith = (version: Row, schedule: Schedule, own: readonly ShownPrices[]): Row =>
-  isWithoutPlan(schedule)
-    ? { ...version, pricing_plan_id: null, version: null, pricing_categories: own }
-    : { ...version, pricing_categories: together(version['pricing_categories'] as readonly ShownPrices[], own) }
+/** The version with the prices that the schedule has besides. */
+const combinedWith = (version: Row, own: readonly ShownPrices[]): Row => ({
+  ...version,
+  pricing_categories: together(version['pricing_categories'] as readonly ShownPrices[], own),
+})
 
 /** Of the combined version, the categories and groups with the pricings that the schedule overrides. */
 function overriddenPrices({ pricing_categories: categories }: Row, { override_pricings }: Schedule): ShownPrices[] {

@@ -156,6 +156,32 @@ test('a copy charges no one-off fee again, and its prices can be indexed', async
   ])
 })
 
+/** A pricing of a new one-off item at 100 euros. */
+async function setupFee(): Promise<Row> {
+  const product = await post('products', { reference: unique('setup'), name: 'Setup', status: 'ACTIVE' })
+  const item = await sales.item(product, 'ONE_OFF')
+  const configs = [{ pricing_type: 'FIXED', bands: [{ fixed_amount: eur('100') }] }]
+  return { product_ids: [product['id']], items: [{ product_item_ids: [item['id']], configs }] }
+}
+
+test.each<[string, string, () => Promise<Row>]>([
+  ['is given other prices', '62', async () => ({})],
+  ['is given a plan', '31', async () => ({ pricing_plan_version_id: await planVersion() })],
+])('a copy that %s charges no one-off fee again', async (_name, price, more) => {
+  const { id, schedule } = await subscribed({
+    ...own(await setupFee(), await feeOf('Extra', '31')),
+    end_at: '2026-03-11T00:00:00Z',
+  })
+  const copy = await post(`${SCHEDULES}/${schedule['id']}/copy`, {})
+  const changed = structuredClone(copy['pricing_categories'])
+  pricingOf({ pricing_categories: changed }, 'Extra')['items'][0].configs[0].bands[0].fixed_amount = eur(price)
+  await patch(`${SCHEDULES}/${copy['id']}`, { pricing_categories: changed, ...(await more()) })
+  await post(`${SCHEDULES}/${copy['id']}/activate`, undefined)
+  await bill(id, '2026-03-11T01:00:00Z', '2026-04-01T01:00:00Z', '2026-04-02T01:00:00Z')
+  const charged = (await lines(id)).filter(line => line.endsWith(' 100.00'))
+  expect(charged).toEqual(['2026-03-01..2026-03-11 100.00'])
+})
+
 test('a change to another billing period of the plan keeps them, and one to another plan credits what they charged ahead', async () => {
   const version = await planVersion()
   const ahead = await feeOf('Extra', '31', { config: { billing_in_advance: true } })
@@ -196,6 +222,32 @@ test('what they grant is granted, and what they sell on demand is listed', async
   const listed = await get(`${SCHEDULES}/${schedule['id']}/on-demand-pricing-items`)
   const names = listed['pricing_categories'].flatMap(({ pricings }: Row) => pricings.map(({ name }: Row) => name))
   expect(names).toEqual(['Visit'])
+})
+
+test('what they grant is granted with what the plan and the schedule grant, each once', async () => {
+  const seats = await post('features', { reference: unique('seats'), type: 'NUMBER' })
+  const calls = await post('features', { reference: unique('calls'), type: 'NUMBER' })
+  const numbers = (number: string) => [{ feature_id: seats['id'], number }]
+  const { id: planId } = await post('pricing-plans', { reference: unique('plan') })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: planId })
+  const base = await feeOf('Base', '10', { entitlements: numbers('10') })
+  await post('pricings', { pricing_plan_version_id: version['id'], ...base })
+  await patch(`pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  const { id, customerId } = await subscribed({
+    ...own(await feeOf('Extra', '31', { entitlements: numbers('5') })),
+    pricing_plan_version_id: version['id'],
+    entitlements: [{ feature_id: calls['id'], number: '3' }],
+  })
+  const granted = await get(`customers/${customerId}/entitlements`)
+  const numbersOf = (list: readonly Row[]) => new Map(list.map(each => [each['feature_id'], each['number']]))
+  const expected = new Map([
+    [calls['id'], '3'],
+    [seats['id'], '15'],
+  ])
+  expect(numbersOf(granted['entitlements'])).toEqual(expected)
+  const [only, ...others] = granted['pricing_plan_subscription_entitlements']
+  expect([only.pricing_plan_subscription_id, others]).toEqual([id, []])
+  expect(numbersOf(only.entitlements)).toEqual(expected)
 })
 
 test('the prices of the subscriptions of one template are stored once', async () => {

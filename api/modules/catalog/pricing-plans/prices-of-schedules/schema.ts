@@ -13,7 +13,7 @@ import {
 } from '../../../../resource/shapes.ts'
 import { EntitlementsShape } from '../../features/schema.ts'
 import { SelectionConstraintShape } from '../../pricing-groups/schema.ts'
-import { PricingItemsShape, ProductIds } from '../schema.ts'
+import { PricingItemsShape, ProductIds, ShownOverride } from '../schema.ts'
 
 const CATEGORIES_MAX = 100
 const PRICINGS_MAX = 200
@@ -26,6 +26,8 @@ const GivenPricingShape = Shape(
   {
     object_type: Optional(Type.Literal('PRICING')),
     id: Given(IdText('pricing of the schedule')),
+    original_pricing_id: Shown,
+    override: ShownOverride,
     name: Given(Name),
     product_type: ProductType,
     product_ids: ProductIds,

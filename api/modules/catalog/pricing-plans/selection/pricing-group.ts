@@ -28,6 +28,7 @@ export const pricingGroupResource = defineResource<PricingGroup>({
   check: requireDraftVersion,
   beforeDelete: requireDraftVersion,
   derive: withoutVersion,
+  shownNull: ['pricing_plan_version_id'],
   computed: { pricings: Type.Array(Included('Pricing')) },
   compute: async (uow, groups) => {
     const rows = await pricingsOf(
