@@ -28,6 +28,7 @@ import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.t
 import { requireSeller } from '../enabled-pricings/require-seller.ts'
 import type { VersionSelector } from '../schema.ts'
 import type { Schedule, Subscription } from '../table.ts'
+import { requireOneTax } from './tax-of-neighbours.ts'
 
 const SELECTOR = 'pricing_plan_version_selector'
 /** The ways in which a body names a version. */
@@ -127,6 +128,7 @@ export async function requireSellable(
   // What stands without a plan is judged with the prices that it has of its own.
   if (!plan.unlisted) requireOwn(plan, subscription)
   await requireAdmitted(uow, plan, subscription)
+  await requireOneTax(uow, schedule, plan)
   const sold = plan.variant === 'RATE_CARD' ? await requireInForce(uow, schedule, activating) : [version]
   for (const each of sold) {
     if (each.status !== 'ACTIVE' || each.id === schedule.own_pricing_plan_version_id) continue
