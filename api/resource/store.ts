@@ -12,8 +12,9 @@ import { columnOf, type ListTable } from '../list/list-spec.ts'
 import { hasUnique, isAnyUnique, refuseSecond } from './already-there.ts'
 import { deleteValues } from './custom-fields/values.ts'
 import type { Resource, Row, StoredRow } from './define-resource.ts'
+import { isListed } from './is-listed.ts'
 import { nounOf, withArticle } from './nouns.ts'
-import { inPlaceholders, inThisTenant, isListed } from './tenant-condition.ts'
+import { inPlaceholders, inThisTenant } from './tenant-condition.ts'
 
 /** Rows as the table of a resource gives them: `defineResource` holds its rows against its table. */
 const rowsOf = <R extends StoredRow>(rows: readonly unknown[]): R[] => rows as R[]

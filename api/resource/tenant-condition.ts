@@ -11,12 +11,3 @@ export const inThisTenant = (uow: ReadUow, table: { platform_id: PgColumn; envir
 /** The same in a question that is prepared once for all tenants: its values are `platform` and `environment`. */
 export const inPlaceholders = (table: { platform_id: PgColumn; environment: PgColumn }): SQL | undefined =>
   and(eq(table.platform_id, sql.placeholder('platform')), eq(table.environment, sql.placeholder('environment')))
-
-/** A table with rows that no call shows or names, as the plans behind the prices of a schedule. Other tables have all rows listed. */
-type WithUnlisted = { readonly unlisted?: PgColumn }
-
-/** Of a table that has rows which no call shows: the condition that leaves those out; undefined for any other. */
-export const isListed = (table: object): SQL | undefined => {
-  const { unlisted } = table as WithUnlisted
-  return unlisted ? eq(unlisted, false) : undefined
-}
