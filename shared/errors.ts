@@ -104,3 +104,12 @@ export class AppError extends Error {
 export function assertNever(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`)
 }
+
+/** Runs a command on the part of a body that stands at `path`. A field that it refuses is named by its path in the whole body. */
+export async function within<T>(path: string, command: () => Promise<T>): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    throw error instanceof AppError ? error.within(path) : error
+  }
+}

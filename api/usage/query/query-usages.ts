@@ -259,7 +259,7 @@ async function distinctExactly(reader: Reader, planned: PlannedQuery, { pieces }
 const RAW_MS_MAX = 2 * HOUR_MS
 /** Combinations of more hours than this are waited for too long when one thread reads them. */
 const HOURS_MS_MAX = 3 * HOUR_MS
-/** Statements of more names than this are those of billing groups, which run side by side and which nobody waits for. */
+/** A statement about more customers than this belongs to a billing run. No request waits for it, and several run at the same time. */
 const NAMES_MAX = 100
 
 /** Roll-ups and the edges of a period are read by one thread with a third less work than shared out. */

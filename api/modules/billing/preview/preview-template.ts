@@ -2,7 +2,7 @@
 // customer. Both are made as `init` makes them, in a transaction that is rolled back.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { inDryRun } from '../../../../shared/database/dry-run.ts'
-import { AppError } from '../../../../shared/errors.ts'
+import { AppError, within } from '../../../../shared/errors.ts'
 import { idOf } from '../../../../shared/ids.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import { at, formatInstant } from '../../../../shared/time.ts'
@@ -127,14 +127,6 @@ async function customize(
       setNextStartAt: false,
     })
   await (path === null ? change() : within(path, change))
-}
-
-async function within<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw error instanceof AppError ? error.within(path) : error
-  }
 }
 
 /** The preview with the ids of what is there, in place of those that were made for it; the customer has none. */

@@ -165,7 +165,7 @@ function tooDeep({ limit }: Page, verdict: Verdict | null): AppError {
   return new AppError('INVALID_FIELD', message, { field: 'page' })
 }
 
-/** Those of events that have a verdict, and what decided about them: whoever shows them need not read it again. */
+/** The events that have this verdict, with the facts that decided it, so that the view does not read them again. */
 const decided = (
   deps: EventsDeps,
   tenant: Tenant,

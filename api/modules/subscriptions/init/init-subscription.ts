@@ -1,6 +1,6 @@
 // A customer, its subscription and the schedules of that in one call, from a template or in full (semantics 4.2).
 import type { Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
+import { AppError, within } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { createResource } from '../../../resource/commands.ts'
@@ -80,7 +80,7 @@ async function inFull(uow: Uow, body: InitRequest, newCustomerId: Id<'cust'>): P
   }
   const { status: wants, ...terms } = given
   const customerId = customer && (await createCustomer(uow, customer, { id: newCustomerId, terms }))
-  const subscription = await at('pricing_plan_subscription', () =>
+  const subscription = await within('pricing_plan_subscription', () =>
     createResource(uow, subscriptionResource, { ...terms, ...(customerId ? { customer_id: customerId } : {}) }),
   )
   let startAt: unknown = body.pricing_plan_subscription_start_at ?? formatInstant(uow.now)
@@ -106,7 +106,7 @@ async function inFull(uow: Uow, body: InitRequest, newCustomerId: Id<'cust'>): P
       start_at: start,
       pricing_plan_subscription_id: subscription.id,
     }
-    await at(path, () => createSchedule(uow, whole, { setPreviousEndAt: false, setNextStartAt: false }))
+    await within(path, () => createSchedule(uow, whole, { setPreviousEndAt: false, setNextStartAt: false }))
     startAt = schedule.end_at
   }
   return { subscription: await lockExisting(uow, subscriptionResource, subscription.id), wants: wants ?? 'DRAFT' }
@@ -132,20 +132,11 @@ async function createCustomer(
       'The customer is created by this call, so the subscription cannot name one; leave one of the two out.'
     throw new AppError('INVALID_FIELD', message, { field: `pricing_plan_subscription.${named}` })
   }
-  return (await at('customer', () => createResource(uow, customerResource, body, { id }))).id
+  return (await within('customer', () => createResource(uow, customerResource, body, { id }))).id
 }
 
 /** What one call makes needs what the calls that it stands for need. */
 export function requirePermission(uow: Uow, permission: string, field: string): void {
   if (uow.actor.may?.(permission) !== false) return
   throw new AppError('USER_NOT_ALLOWED', `To give ${field} here needs ${permission}.`, { field })
-}
-
-/** Runs a command on a part of the body: what it refuses is named from the whole. */
-async function at<T>(path: string, command: () => Promise<T>): Promise<T> {
-  try {
-    return await command()
-  } catch (error) {
-    throw error instanceof AppError ? error.within(path) : error
-  }
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, ne } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
-import { AppError } from '../../../../shared/errors.ts'
+import { AppError, within } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { savePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
@@ -33,13 +33,13 @@ export async function takeOwnPrices(
     if (isWithoutPlan) throw withoutPrices()
     return { ...stated, own_pricing_plan_version_id: null }
   }
-  const saved = await savePrices(uow, given ?? [], {
-    versionId: before,
-    isShared: previous !== null && before !== null && (await isShared(uow, before, previous.id)),
-    customerId: subscription.customer_id,
-  }).catch(error => {
-    throw error instanceof AppError ? error.within('pricing_categories') : error
-  })
+  const saved = await within('pricing_categories', () =>
+    savePrices(uow, given ?? [], {
+      versionId: before,
+      isShared: async () => previous !== null && before !== null && (await isShared(uow, before, previous.id)),
+      customerId: subscription.customer_id,
+    }),
+  )
   const sold = isWithoutPlan ? { pricing_plan_id: saved.pricing_plan_id, pricing_plan_version_id: saved.id } : {}
   return { ...withIds(stated, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
 }

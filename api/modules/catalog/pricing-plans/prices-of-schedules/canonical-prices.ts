@@ -1,6 +1,6 @@
 // The prices of a schedule as they are stored: what a body says of them, complete and with ids.
 import type { Uow } from '../../../../../shared/database/database.ts'
-import { AppError } from '../../../../../shared/errors.ts'
+import { AppError, within } from '../../../../../shared/errors.ts'
 import { newId } from '../../../../../shared/ids.ts'
 import { idKeeper } from '../../../../resource/nested-ids.ts'
 import { findMany } from '../../../../resource/store.ts'
@@ -51,7 +51,7 @@ export async function canonicalPrices(uow: Uow, given: GivenCategories, stored: 
     const before = stored.pricings.find(({ id }) => id === each.id)
     const named = names.get(each.given.product_ids[0] ?? '')
     pricings.push({
-      pricing: await pricingOf(uow, { ...each, before, named }).catch(within(each.path)),
+      pricing: await within(each.path, () => pricingOf(uow, { ...each, before, named })),
       path: each.path,
     })
   }
@@ -103,13 +103,6 @@ async function pricingOf(uow: Uow, { given, id, groupId, before, named }: Placed
     entitlements: await canonicalEntitlements(uow, given.entitlements ?? []),
   }
 }
-
-/** Names the field of a refusal from the whole of which `path` is a part. */
-export const within =
-  (path: string) =>
-  (error: unknown): never => {
-    throw error instanceof AppError ? error.within(path) : error
-  }
 
 /** The same prices with ids of their own, and by the old id the new one. */
 export async function withNewIds(

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import type { Uow } from '../../../../../shared/database/database.ts'
-import { AppError } from '../../../../../shared/errors.ts'
+import { AppError, within } from '../../../../../shared/errors.ts'
 import { type Id, newId } from '../../../../../shared/ids.ts'
 import { followSave, guardSave } from '../../../../resource/rules.ts'
 import { insertRow } from '../../../../resource/store.ts'
@@ -19,7 +19,7 @@ import { pricingPlanVersionResource } from '../pricing-plan-version.ts'
 import { pricingGroupResource } from '../selection/pricing-group.ts'
 import { type PricingPlanVersion, pricingPlans, pricingPlanVersions, pricings } from '../table.ts'
 import { pricingCategoriesOf, pricingsOf } from '../version-pricings.ts'
-import { canonicalPrices, type Prices, type Stored, within, withNewIds } from './canonical-prices.ts'
+import { canonicalPrices, type Prices, type Stored, withNewIds } from './canonical-prices.ts'
 import type { GivenCategories } from './schema.ts'
 
 /** The version of these prices; `ids`: by the id of a price that the schedule had, the one that it has instead. */
@@ -28,13 +28,18 @@ export type SavedPrices = Pick<PricingPlanVersion, 'id' | 'pricing_plan_id'> & {
 }
 
 /**
- * Saves the prices that a body gives. The same version where they are those of `versionId`. Ids stay where `isShared` is false, and the
- * version is DRAFT: nothing else sells them. Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the path below `pricing_categories`.
+ * Saves the prices that a body gives, and returns their version: the same one where nothing changes. Prices keep their ids while the version is
+ * DRAFT and no other schedule sells it. Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the path below `pricing_categories`.
  */
 export async function savePrices(
   uow: Uow,
   given: GivenCategories,
-  of: { readonly versionId: Id<'ppve'> | null; readonly isShared: boolean; readonly customerId: string | null },
+  of: {
+    readonly versionId: Id<'ppve'> | null
+    /** Whether another schedule sells the version. Asked once that is locked, so that none begins to meanwhile. */
+    readonly isShared: () => Promise<boolean>
+    readonly customerId: string | null
+  },
 ): Promise<SavedPrices> {
   const version = of.versionId === null ? null : await lockVersion(uow, of.versionId)
   const stored: Stored = version
@@ -42,7 +47,7 @@ export async function savePrices(
     : { groups: [], pricings: [] }
   const prices = await canonicalPrices(uow, given, stored)
   if (version && isSame(prices, stored)) return { ...version, ids: new Map() }
-  const keepsIds = version !== null && version.status === 'DRAFT' && !of.isShared
+  const keepsIds = version !== null && version.status === 'DRAFT' && !(await of.isShared())
   if (keepsIds) await deletePrices(uow, version.id)
   const { ids, ...own } =
     version && !keepsIds ? await withNewIds(uow, prices) : { ...prices, ids: new Map<string, string>() }
@@ -130,9 +135,9 @@ async function insertPrices(uow: Uow, { groups, pricings: own }: Prices, version
     path,
   } of own) {
     const row = { ...pricing, ...ofVersion }
-    const { products } = await checkPricing(uow, row, null).catch(within(path))
+    const { products } = await within(path, () => checkPricing(uow, row, null))
     isPrivate ||= [...products.values()].some(({ customer_id }) => customer_id !== null)
-    await guardSave(uow, pricingResource, { ...row, id: undefined } as never, null).catch(within(path))
+    await within(path, () => guardSave(uow, pricingResource, { ...row, id: undefined } as never, null))
     await followSave(uow, pricingResource, await insertRow(uow, pricingResource, row, id), null)
   }
   return isPrivate
