@@ -3,7 +3,14 @@ import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/
 import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
-import type { BillingInputs, ConfigInput, PricingInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
+import type {
+  BillingInputs,
+  ConfigInput,
+  ItemInput,
+  PricingInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
 import { countedSchedules } from './carried-usage.ts'
 import type { SoldPricing } from './sold-pricings.ts'
 import { calendarAt } from './windows.ts'
@@ -46,11 +53,20 @@ function cadenceOf(
 ): Cadence {
   if (!isInCredits(config)) return config
   const creditTypeId = creditTypeOf(config)
-  const selling = inputs.pricings
-    .filter(pricing => pricing.pricing_plan_version_id === versionId)
-    .flatMap(pricing => pricing.items)
-    .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
+  const isSelling = (item: ItemInput): boolean =>
+    item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId)
+  const itemsOf = (version: string): readonly ItemInput[] =>
+    inputs.pricings.filter(each => each.pricing_plan_version_id === version).flatMap(({ items }) => items)
+  const selling = [versionId, ...versionsBeside(schedule, versionId)].flatMap(itemsOf).find(isSelling)
   return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
+}
+
+/** The versions that the schedule sells together with this one: its plan beside its own prices, and these beside its plan. */
+function versionsBeside(schedule: ScheduleInput, versionId: string): readonly string[] {
+  const { own_version_id: own, pricing_plan_version_id, rate_card: card } = schedule
+  if (own === undefined || own === pricing_plan_version_id) return []
+  if (versionId !== own) return [own]
+  return card ? card.map(each => each.pricing_plan_version_id) : [pricing_plan_version_id]
 }
 
 /** Null when the schedule sells the price in no time in which the subscription is active. */
