@@ -250,7 +250,7 @@ export async function requirePrices(
       const lack = missingPriceOf(item, terms)
       if (lack?.kind === 'FALLBACK') {
         if (billedIn !== null) await requireExchange(uow, { from: lack.to, to: billedIn })
-      } else if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
+      } else if (lack) throw lacking(`The pricing ${name}`, lack, terms)
     }
   }
 }
