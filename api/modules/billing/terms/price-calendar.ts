@@ -11,7 +11,7 @@ import type {
   ProductItemInput,
   ScheduleInput,
 } from './billing-inputs.ts'
-import { countedSchedules } from './carried-usage.ts'
+import { countedSchedules, isOwnPrice } from './carried-usage.ts'
 import type { SoldPricing } from './sold-pricings.ts'
 import { calendarAt } from './windows.ts'
 
@@ -72,7 +72,7 @@ function versionsBeside(schedule: ScheduleInput, versionId: string): readonly st
 /** Null when the schedule sells the price in no time in which the subscription is active. */
 export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   const { inputs, span, pauses } = of
-  const { schedule, during } = sold
+  const { schedule, pricing, during } = sold
   if (!span) return null
   const left = clip(during, span)
   if (!left) return null
@@ -80,9 +80,10 @@ export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
   const pricingPeriod = config.pricing_period ?? billingPeriod
   const { gridOf } = calendarAt(inputs, span, left.start)
+  const [first] = countedSchedules(inputs.schedules, schedule, isOwnPrice(schedule, pricing))
   return {
     span: left,
-    since: instantOf(Math.max(at(countedSchedules(inputs.schedules, schedule)[0].start_at), span.start)),
+    since: instantOf(Math.max(at(first.start_at), span.start)),
     billingPeriod,
     pricingPeriod,
     billingGrid: gridOf(billingPeriod),
