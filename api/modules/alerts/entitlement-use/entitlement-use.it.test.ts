@@ -79,6 +79,49 @@ test('what is used of it in the billing period that runs, what is left, and when
   expect((await useOf(own))['entitlements'].map(figures)).toEqual([['1000', '0', '1000', '2026-05-01T00:00:00Z']])
 })
 
+test('what a price of the schedule counts on is used in a copy that is given a plan, too', async () => {
+  const post = (url: string, body?: unknown) => succeed(tenant, 'POST', `/v1/${url}`, body)
+  const grant = grantTokens(tenant)
+  const product = await post('products', { reference: tenant.seed.unique('own'), name: 'Own', status: 'ACTIVE' })
+  const priced = async (model: object, config: object) => {
+    const body = {
+      reference: tenant.seed.unique('own'),
+      name: 'Own',
+      product_id: product['id'],
+      status: 'ACTIVE',
+      ...model,
+    }
+    const item = await post('product-items', body)
+    return { product_ids: [product['id']], items: [{ product_item_ids: [item['id']], configs: [config] }] }
+  }
+  const eur = { quantity: '1', currency: 'EUR' }
+  const billed = await billedSubscription(tenant, {
+    start_at: '2026-02-01T00:00:00Z',
+    calculation: { persist: true },
+    schedule: async id => {
+      const metered = { model_type: 'USAGE_BASED', usage_based: { meter_value_calculation_id: id } }
+      const pricing = await priced(metered, { pricing_type: 'FLAT', bands: [{ amount: eur }] })
+      const own = { pricing_plan_version_id: undefined, pricing_categories: [{ pricings: [pricing] }] }
+      return { ...(await grant.schedule(id)), ...own, end_at: '2026-03-01T00:00:00Z' }
+    },
+  })
+  const plan = await post('pricing-plans', { reference: tenant.seed.unique('plan') })
+  const version = await post('pricing-plan-versions', { pricing_plan_id: plan['id'] })
+  const fee = await priced({ model_type: 'RECURRING' }, { pricing_type: 'FIXED', bands: [{ fixed_amount: eur }] })
+  await post('pricings', { pricing_plan_version_id: version['id'], ...fee })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  const url = `pricing-plan-schedules?pricing_plan_subscription_id=${billed.subscriptionId}`
+  const { data } = await succeed(tenant, 'GET', `/v1/${url}`)
+  const copy = await post(`pricing-plan-schedules/${data[0].id}/copy`, {})
+  const given = { pricing_plan_version_id: version['id'] }
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${copy['id']}`, given)
+  await post(`pricing-plan-schedules/${copy['id']}/activate`)
+  await use(billed, '37', '2026-02-11 00:00:00.000')
+  await use(billed, '3', '2026-03-11 00:00:00.000')
+  const answer = await useOf({ ...billed, featureId: grant.featureId })
+  expect(answer['entitlements'].map(figures)).toEqual([['1000', '40', '960', '2026-04-01T00:00:00Z']])
+})
+
 test('is answered from memory for a second at most, and says how old it is', async () => {
   const own = await granted()
   lagMs = 700

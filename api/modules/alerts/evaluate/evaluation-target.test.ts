@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decimal, plain } from '../../../../shared/decimal.ts'
-import { type Instant, instantOf, interval, parseInstant } from '../../../../shared/time.ts'
+import { formatInstant, type Instant, instantOf, interval, parseInstant } from '../../../../shared/time.ts'
 import type { CalculationInput } from '../../billing/terms/billing-inputs.ts'
 import type { Grant } from '../../catalog/features/schema.ts'
 import type { RuleEntitlement } from '../schema.ts'
@@ -95,6 +95,22 @@ const targets = (
   of: WatchedSubscription,
   { rules = [rule()], grants = [grant({ number: '10' })], persisted = new Map(), now }: Options = {},
 ) => targetsOf(of, { rules, grants, persisted, now: at(now ?? '2026-03-15T12:00:00Z') })
+
+test('what a price of the schedules counts is watched from the first of them, whatever plan they are on', () => {
+  const own = { own_version_id: 'ppve_own', own_calculation_ids: ['own'] }
+  const schedules = [
+    { ...schedule('2026-01-10T00:00:00Z', '2026-03-10T00:00:00Z'), ...own },
+    { ...schedule('2026-03-10T00:00:00Z'), ...own, pricing_plan_id: 'pric_2', carries_usage: true as const },
+  ]
+  const startOf = (id: string) => {
+    const watching = rule()
+    const calculation = { ...watching.calculation, id, persist: true }
+    return targets(subscription({ schedules }), { rules: [{ ...watching, calculation }] }).map(({ interval }) =>
+      formatInstant(interval.start),
+    )
+  }
+  expect([startOf('own'), startOf('of the plan')]).toEqual([['2026-01-10T00:00:00Z'], ['2026-03-10T00:00:00Z']])
+})
 
 describe('the time that is watched', () => {
   const EXACT = {

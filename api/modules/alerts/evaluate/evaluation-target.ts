@@ -26,7 +26,7 @@ export type WatchingRule = {
 export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
   readonly id: string
   readonly customer_id: string
-  readonly schedules: readonly Pick<
+  readonly schedules: readonly (Pick<
     ScheduleInput,
     | 'id'
     | 'pricing_plan_id'
@@ -38,7 +38,10 @@ export type WatchedSubscription = Omit<PeriodInputs, 'schedules'> & {
     | 'realign'
     | 'pricing_currency'
     | 'carries_usage'
-  >[]
+  > & {
+    /** What the prices count that it has besides its plan; absent where it has none. */
+    readonly own_calculation_ids?: readonly string[]
+  })[]
 }
 
 /** The part of a rule that names the feature, and the customers whose use of it counts. */
@@ -115,13 +118,13 @@ function runningPeriod(
   )
   if (!found || !schedule) return null
   const { covered } = found
-  const counted = countedSchedules(inputs.schedules, schedule)
-  const start = at(counted[0].start_at)
   const carried = interval(instantOf(Math.max(at(schedule.start_at), covered.start)), covered.end)
   return {
     period: covered,
     timeOf: ({ id, persist }) => {
       if (!persist) return { interval: covered, persisted: null }
+      const counted = countedSchedules(inputs.schedules, schedule, schedule.own_calculation_ids?.includes(id))
+      const start = at(counted[0].start_at)
       const states = counted.flatMap(each => persisted.get(persistedKey(each.id, id)) ?? [])
       const time = usageInterval(true, start, carried, states)
       const state = persistedUsageAt(states, time)

@@ -33,6 +33,7 @@ import {
   type Watching,
   type WatchingRule,
 } from './evaluation-target.ts'
+import { loadOwnCalculations } from './load-own-calculations.ts'
 import { loadPersisted } from './load-persisted-usage.ts'
 
 /** The ACTIVE rules whose feature is measured; one whose calculation was taken away since targets nothing. */
@@ -207,9 +208,14 @@ async function loadTerms(uow: ReadUow, ids: readonly Id<'ppsu'>[]) {
     .from(schedules)
     .where(and(inThisTenant(uow, schedules), anyOf(pricing_plan_subscription_id, [...ids]), eq(status, 'ACTIVE')))
     .orderBy(asc(start_at), asc(id))
+  // Only what continues another schedule counts from before its start.
+  const calculations = await loadOwnCalculations(
+    uow,
+    rows.flatMap(row => (row.carries && row.own !== null ? [row.own] : [])),
+  )
   const held = rows.map(({ carries: isCarried, own, ...row }) => ({
     ...row,
-    ...(own === null ? {} : { own_version_id: own }),
+    ...(own === null ? {} : { own_version_id: own, own_calculation_ids: calculations.get(own) ?? [] }),
     ...(isCarried ? { carries_usage: true as const } : {}),
   }))
   return groupBy(held, row => row.pricing_plan_subscription_id)

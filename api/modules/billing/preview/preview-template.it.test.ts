@@ -5,7 +5,7 @@ import type { Row } from '../../../testing/wire.ts'
 import { invoiceLines } from '../testing/sales.ts'
 import { salesRig } from '../testing/sales-rig.ts'
 
-const { callOther, connect, patch, post, sales, setTime, sql, tenant, unique } = salesRig()
+const { callOther, connect, get, patch, post, sales, setTime, sql, tenant, unique } = salesRig()
 const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
 const PREVIEW = '/v1/invoices/preview'
 const START = '2026-01-01T00:00:00Z'
@@ -14,7 +14,7 @@ const START = '2026-01-01T00:00:00Z'
  * An ACTIVE template of a fee of 100, seats at 10 and setup at 5 a unit, all ahead, and an ADDON of 31. With `hasChosen` it has 5 seats,
  * 3 more at 2, and an ADDON of 7.
  */
-async function template({ hasChosen = false } = {}) {
+async function template({ hasChosen = false, latest = false } = {}) {
   setTime('2026-03-01T00:00:00Z')
   const product = await post('products', { reference: unique('base'), name: 'Base', status: 'ACTIVE' })
   const extra = await post('products', {
@@ -56,12 +56,15 @@ async function template({ hasChosen = false } = {}) {
   })
   const schedule = await post('pricing-plan-schedules', {
     pricing_plan_subscription_id: made['id'],
-    pricing_plan_version_id: version['id'],
+    ...(latest
+      ? { pricing_plan_version_selector: { pricing_plan_id: plan['id'] } }
+      : { pricing_plan_version_id: version['id'] }),
     start_at: START,
     ...chosen,
   })
   await patch(`pricing-plan-subscriptions/${made['id']}`, { status: 'ACTIVE' })
   return {
+    versionId: version['id'] as string,
     id: made['id'] as string,
     scheduleId: schedule['id'] as string,
     seats,
@@ -190,6 +193,36 @@ test('with units, seats, ADDONs and a promotion code that the customer chooses',
   const all = await Promise.all([1, 2, 3, 4].map(() => preview(of, chosen)))
   for (const each of all) expect(linesOf(each['invoice'])).toEqual(linesOf(invoice))
   expect(await stored()).toEqual(before)
+})
+
+test('of the LATEST version, what is chosen by the prices that the template shows is of the prices that replace them', async () => {
+  const of = await template({ latest: true })
+  const shown = await get(`pricing-plan-versions/${of.versionId}`)
+  const next = await post('pricing-plan-versions', { pricing_plan_id: shown['pricing_plan_id'] })
+  const pricings: Row[] = shown['pricing_categories'].flatMap((category: Row) => category['pricings'])
+  const withoutIds = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (name, each: unknown) => (name === 'id' ? undefined : each))
+  for (const { product_ids, product_type, items } of pricings) {
+    const body = { pricing_plan_version_id: next['id'], product_ids, product_type, items: withoutIds(items) }
+    await post('pricings', body)
+  }
+  await patch(`pricing-plan-versions/${next['id']}`, { status: 'ACTIVE' })
+  const chosen = {
+    pricing_plan_schedule_id: of.scheduleId,
+    units: [{ pricing_item_config_id: of.setup, number: '3' }],
+    seats_values: [{ pricing_item_config_id: of.seats, number: '4' }],
+    enabled_pricings: [{ pricing_id: of.addonId }],
+  }
+  const expected = ['100.00', '15.00', '31.00', '40.00'].map(amount => `03-01..2026-04-01 ${amount}`)
+  const customizations = { pricing_plan_schedule_customizations: [chosen] }
+  expect(linesOf((await preview(of, customizations))['first_invoice'])).toEqual(expected)
+  const { enabled_pricings, ...others } = chosen
+  const apart = { enabled_pricings, pricing_plan_schedule_customizations: [others] }
+  expect(linesOf((await preview(of, apart))['first_invoice'])).toEqual(expected)
+  const unknown = [{ ...others, enabled_pricings: [{ pricing_id: 'prcg_none' }] }]
+  const body = { template_pricing_plan_subscription_id: of.id, pricing_plan_schedule_customizations: unknown }
+  const field = 'pricing_plan_schedule_customizations.0.enabled_pricings.0.pricing_id'
+  expect(await refused(body)).toEqual([404, 'RESOURCE_NOT_FOUND', field])
 })
 
 test('with as many promotion codes as the template allows', async () => {

@@ -10,6 +10,7 @@ import { createResource } from '../../../resource/commands.ts'
 import type { Row } from '../../../resource/define-resource.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { lockTemplate, subscriptionFromTemplate } from '../../subscriptions/init/from-template.ts'
+import { chosenInLatest } from '../../subscriptions/init/latest-version.ts'
 import { CUSTOMIZATIONS } from '../../subscriptions/init/schema.ts'
 import { listSchedules } from '../../subscriptions/schedules/schedule.ts'
 import { type ScheduleBody, updateSchedule } from '../../subscriptions/schedules/schedule-commands.ts'
@@ -59,10 +60,12 @@ async function makeFromTemplate(uow: Uow, request: TemplatePreview): Promise<Mad
   })
   const sold = await listSchedules(uow, idOf('ppsu', templateId))
   const made = await listSchedules(uow, subscription.id)
-  const madeOf = (id: string): Schedule | undefined => made[sold.findIndex(schedule => schedule.id === id)]
-  for (const [place, { pricing_plan_schedule_id: id, units: _units, ...changes }] of customizations.entries())
-    await customize(uow, madeOf(id), changes, `${CUSTOMIZATIONS}.${place}`)
-  if (request.enabled_pricings) await customize(uow, made[0], { enabled_pricings: request.enabled_pricings }, null)
+  const pair = (place: number): Pair => ({ stored: sold[place], schedule: made[place] })
+  for (const [place, { pricing_plan_schedule_id: id, units: _units, ...changes }] of customizations.entries()) {
+    const of = pair(sold.findIndex(schedule => schedule.id === id))
+    await customize(uow, of, changes, `${CUSTOMIZATIONS}.${place}`)
+  }
+  if (request.enabled_pricings) await customize(uow, pair(0), { enabled_pricings: request.enabled_pricings }, null)
   const state = (await loadPreviewStates(uow, [subscription.id])).get(subscription.id)
   if (!state) throw new Error('the subscription was made')
   // An engine decides the tax of customers that are there.
@@ -100,15 +103,22 @@ function besides<T>(chosen: readonly T[], own: readonly T[], idOf: (each: T) => 
   return [...chosen, ...own.filter(each => !ids.has(idOf(each)))]
 }
 
+/** A schedule of the template, and the one that is made from it. */
+type Pair = { readonly stored: Schedule | undefined; readonly schedule: Schedule | undefined }
+
 /** `path`: where the changes stand in the body; null for its members. */
 async function customize(
   uow: Uow,
-  schedule: Schedule | undefined,
+  { stored, schedule }: Pair,
   changes: Customization,
   path: string | null,
 ): Promise<void> {
-  if (!schedule || Object.keys(changes).length === 0) return
-  const { seats_values: seats, enabled_pricings: enabled, ...others } = changes
+  if (!stored || !schedule || Object.keys(changes).length === 0) return
+  const { seats_values: _seats, enabled_pricings: _enabled, ...others } = changes
+  const { seats_values = [], enabled_pricings = [] } = changes
+  const chosen = await chosenInLatest(uow, stored, { seats_values, enabled_pricings })
+  const seats = changes.seats_values && chosen.seats_values
+  const enabled = changes.enabled_pricings && chosen.enabled_pricings
   const patch = {
     ...others,
     // Seats hold from the start on, unless they say otherwise.

@@ -25,6 +25,23 @@ test.each([
   expect(schedules.map(each => countedSchedules(schedules, each)[0].start_at)).toEqual(expected)
 })
 
+test('what its own price counts continues in a copy that is given another plan, or none, and what its plan counts does not', () => {
+  const inputs = inputsOf(
+    { carries_usage, pricing_plan_id: 'other', pricing_plan_version_id: 'other' },
+    { carries_usage, pricing_plan_id: 'unlisted', pricing_plan_version_id: 'own' },
+  )
+  const plans = ['plan', 'other', 'unlisted'].map(id => ({ id, amount_type: 'EXCLUDING_TAX' as const }))
+  const pricings = inputs.pricings.flatMap(given =>
+    ['version', 'other', 'own'].map(id => ({ ...given, id: `of-${id}`, pricing_plan_version_id: id })),
+  )
+  const schedules = inputs.schedules.map(each => ({ ...each, own_version_id: 'own' }))
+  const since = resolveTerms({ ...inputs, plans, pricings, schedules }).map(
+    ({ pricing, calendar }) => `${pricing.id} ${calendar && formatInstant(calendar.since)}`,
+  )
+  const own = `of-own ${START}`
+  expect(since).toEqual([`of-version ${START}`, own, `of-other ${SECOND}`, own, own])
+})
+
 test('a schedule that continues another has the states recorded before it, and not those after it', () => {
   const inputs = inputsOf({ carries_usage }, {})
   const [config] = inputs.pricings.flatMap(({ items }) => items.flatMap(({ configs }) => configs))

@@ -19,13 +19,25 @@ type Carrying = Pick<
   'pricing_plan_id' | 'pricing_plan_version_id' | 'own_version_id' | 'start_at' | 'end_at' | 'carries_usage'
 >
 
-/** The schedules that this one continues, in order of time, and this one: all of one plan, or all without, each ending where the next one starts. */
-export function countedSchedules<S extends Carrying>(all: readonly S[], schedule: S): [S, ...S[]] {
+/**
+ * The schedules that this one continues, in order of time, and this one: all of one plan, or all without, each ending where the next one
+ * starts. What a price of the schedules' own counts continues also where a copy was given another plan: `isOwn`.
+ */
+export function countedSchedules<S extends Carrying>(all: readonly S[], schedule: S, isOwn = false): [S, ...S[]] {
   const before = scheduleBefore(all, schedule)
-  if (!before || planOf(before) !== planOf(schedule)) return [schedule]
-  const [first, ...rest] = countedSchedules(all, before)
+  if (!before || !(planOf(before) === planOf(schedule) || (isOwn && hasOwn(before) && hasOwn(schedule))))
+    return [schedule]
+  const [first, ...rest] = countedSchedules(all, before, isOwn)
   return [first, ...rest, schedule]
 }
+
+const hasOwn = ({ own_version_id }: Carrying): boolean => own_version_id !== undefined
+
+/** Whether the price is one that the schedule has besides its plan, or without one. */
+export const isOwnPrice = (
+  { own_version_id }: Pick<ScheduleInput, 'own_version_id'>,
+  { pricing_plan_version_id }: Pick<PricingInput, 'pricing_plan_version_id'>,
+): boolean => own_version_id === pricing_plan_version_id
 
 /** The one that it is a copy or a successor of, of whatever plan. */
 const scheduleBefore = <S extends Carrying>(all: readonly S[], schedule: S): S | undefined =>
@@ -66,6 +78,7 @@ const chargesSomething = ({ pricing_type }: ConfigInput): boolean => findPriceMo
 
 type Price = {
   readonly schedule: ScheduleInput
+  readonly pricing: PricingInput
   readonly item: ItemInput
   readonly productItem: ProductItemInput
   readonly config: ConfigInput
@@ -74,7 +87,8 @@ type Price = {
 /** The states recorded for a price, or for the price of the same item in the schedules that its schedule continues; in order of time. */
 export function persistedOf(inputs: BillingInputs, of: Price): PersistedUsage[] {
   if (inputs.persisted_usages.length === 0) return []
-  const [own, ...others] = countedSchedules(inputs.schedules, of.schedule).toReversed()
+  const { schedule, pricing } = of
+  const [own, ...others] = countedSchedules(inputs.schedules, schedule, isOwnPrice(schedule, pricing)).toReversed()
   const earlier = new Set(others.map(({ id }) => id))
   return inputs.persisted_usages
     .filter(({ schedule_id, config_id }) =>

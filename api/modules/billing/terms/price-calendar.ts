@@ -3,8 +3,15 @@ import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/
 import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
 import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
-import type { BillingInputs, ConfigInput, PricingInput, ProductItemInput, ScheduleInput } from './billing-inputs.ts'
-import { countedSchedules } from './carried-usage.ts'
+import type {
+  BillingInputs,
+  ConfigInput,
+  ItemInput,
+  PricingInput,
+  ProductItemInput,
+  ScheduleInput,
+} from './billing-inputs.ts'
+import { countedSchedules, isOwnPrice } from './carried-usage.ts'
 import type { SoldPricing } from './sold-pricings.ts'
 import { calendarAt } from './windows.ts'
 
@@ -46,17 +53,26 @@ function cadenceOf(
 ): Cadence {
   if (!isInCredits(config)) return config
   const creditTypeId = creditTypeOf(config)
-  const selling = inputs.pricings
-    .filter(pricing => pricing.pricing_plan_version_id === versionId)
-    .flatMap(pricing => pricing.items)
-    .find(item => item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId))
+  const isSelling = (item: ItemInput): boolean =>
+    item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId)
+  const itemsOf = (version: string): readonly ItemInput[] =>
+    inputs.pricings.filter(each => each.pricing_plan_version_id === version).flatMap(({ items }) => items)
+  const selling = [versionId, ...versionsBeside(schedule, versionId)].flatMap(itemsOf).find(isSelling)
   return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
+}
+
+/** The versions that the schedule sells together with this one: its plan beside its own prices, and these beside its plan. */
+function versionsBeside(schedule: ScheduleInput, versionId: string): readonly string[] {
+  const { own_version_id: own, pricing_plan_version_id, rate_card: card } = schedule
+  if (own === undefined || own === pricing_plan_version_id) return []
+  if (versionId !== own) return [own]
+  return card ? card.map(each => each.pricing_plan_version_id) : [pricing_plan_version_id]
 }
 
 /** Null when the schedule sells the price in no time in which the subscription is active. */
 export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   const { inputs, span, pauses } = of
-  const { schedule, during } = sold
+  const { schedule, pricing, during } = sold
   if (!span) return null
   const left = clip(during, span)
   if (!left) return null
@@ -64,9 +80,10 @@ export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
   const pricingPeriod = config.pricing_period ?? billingPeriod
   const { gridOf } = calendarAt(inputs, span, left.start)
+  const [first] = countedSchedules(inputs.schedules, schedule, isOwnPrice(schedule, pricing))
   return {
     span: left,
-    since: instantOf(Math.max(at(countedSchedules(inputs.schedules, schedule)[0].start_at), span.start)),
+    since: instantOf(Math.max(at(first.start_at), span.start)),
     billingPeriod,
     pricingPeriod,
     billingGrid: gridOf(billingPeriod),

@@ -232,7 +232,7 @@ function termsOfPricing(
             ...reportsOf(of, productItem, conditions.get(config.id) ?? null),
             split: splitOf(of, config),
             group: [],
-            persisted: persistedOf(inputs, { schedule, item, productItem, config }),
+            persisted: persistedOf(inputs, { schedule, pricing, item, productItem, config }),
             included,
             seatChanges: seatChangesOf(inputs, { schedule, productItem, config }),
             inAdvance: config.billing_in_advance === true || productItem.model_type === 'ONE_OFF',

@@ -35,7 +35,7 @@ export async function checkClauses(uow: Uow, schedule: Schedule, stored: Schedul
   for (const { list, path, ids, value } of entries)
     for (const [index, id] of ids.entries()) {
       if (!sold[list].has(id)) {
-        const message = `The plan version of the schedule has no ${NOUNS[list]} ${id}; name one that it sells.`
+        const message = `The schedule sells no ${NOUNS[list]} ${id}; name one that it sells.`
         throw new AppError('RESOURCE_NOT_FOUND', message, { field: `${path}.ids.${index}` })
       }
       if (value.meter_value_calculation && !sold.metered.has(id))

@@ -120,7 +120,7 @@ export async function checkCounts(uow: Uow, schedule: Schedule, stored: Schedule
   const priceOf = (id: string, path: string): SoldPrice => {
     const found = sold.get(id)
     if (found) return found
-    const message = `The plan version of the schedule has no price ${id}; name one that it sells.`
+    const message = `The schedule sells no price ${id}; name one that it sells.`
     throw new AppError('RESOURCE_NOT_FOUND', message, { field: `${path}.pricing_item_config_id` })
   }
   for (const [index, entry] of seats.entries()) {

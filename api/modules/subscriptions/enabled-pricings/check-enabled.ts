@@ -40,7 +40,7 @@ export async function checkEnabled(uow: Uow, schedule: Schedule, before: Schedul
     const field = `enabled_pricings.${index}.pricing_id`
     const found = rows.find(({ id }) => id === pricing_id)
     if (!found) {
-      const message = `The plan version of the schedule has no pricing ${pricing_id}; name one that it has.`
+      const message = `The schedule has no pricing ${pricing_id}; name one that it has.`
       throw new AppError('RESOURCE_NOT_FOUND', message, { field })
     }
     if (!isOptional(found)) {

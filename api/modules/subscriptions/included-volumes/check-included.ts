@@ -39,7 +39,7 @@ export async function checkIncludedVolumes(uow: Uow, schedule: Schedule, stored:
     const path = `included_volumes.${index}`
     const price = sold.get(entry.pricing_item_config_id)
     if (!price) {
-      const message = `The plan version of the schedule has no price ${entry.pricing_item_config_id}; name one that it sells.`
+      const message = `The schedule sells no price ${entry.pricing_item_config_id}; name one that it sells.`
       throw new AppError('RESOURCE_NOT_FOUND', message, { field: `${path}.pricing_item_config_id` })
     }
     checkPrice(price, path)

@@ -47,7 +47,7 @@ export async function requireTakenBack(uow: Uow, schedule: Schedule, { given, st
 type TakenBack = { readonly given: readonly GivenOverride[]; readonly stored: readonly OverridePricing[] }
 
 const missing = (noun: string, id: string, field: string): AppError =>
-  new AppError('RESOURCE_NOT_FOUND', `The plan version of the schedule has no ${noun} ${id}; name one that it has.`, {
+  new AppError('RESOURCE_NOT_FOUND', `The schedule sells no ${noun} ${id}; name one that it sells.`, {
     field,
   })
 const twice = (noun: string, field: string): AppError =>

@@ -120,6 +120,22 @@ describe('a change', () => {
     expect(same.body['pricing_categories']).toEqual(made['pricing_categories'])
   })
 
+  test('that says what is there names its category, and leaves more than empty groups', async () => {
+    const { pricing } = await feeOf('31')
+    const made = await drafted([{ pricings: [pricing] }], { pricing_plan_version_id: await planVersion() })
+    const [category] = made['pricing_categories']
+    const other = await post('product-categories', { reference: unique('c'), name: 'C' })
+    const at = 'pricing_categories.0'
+    for (const [given, code, field] of [
+      [{ ...category, product_category_id: other['id'] }, 'INVALID_FIELD', `${at}.product_category_id`],
+      [{ ...category, display_order: 3 }, 'INVALID_FIELD', `${at}.display_order`],
+      [{ pricing_groups: [{ name: 'Choice' }] }, 'MISSING_FIELD', `${at}.pricing_groups.0.pricings`],
+    ] as const)
+      expect(refusal(await change(made['id'], { pricing_categories: [given] }))).toEqual([400, code, field])
+    const answer = await change(made['id'], { discount: { pricings: [{ ids: ['prcg_none'], percentage: '1' }] } })
+    expect(answer.body['message']).toBe('The schedule sells no pricing prcg_none; name one that it sells.')
+  })
+
   test('of a schedule that is ACTIVE is refused, and so are changes of its prices by their own calls', async () => {
     const { product, pricing } = await feeOf('31')
     const made = await drafted([{ pricings: [pricing] }])
@@ -269,6 +285,12 @@ describe('what is refused, by its path', () => {
       'pricing_currency',
     ],
     ['nothing to sell', () => [{ pricings: [] }], 'MISSING_FIELD', 'pricing_plan_version_id'],
+    [
+      'only empty groups',
+      () => [{ pricings: [] }, { pricing_groups: [{ name: 'Choice' }, { name: 'Other', pricings: [] }] }],
+      'MISSING_FIELD',
+      'pricing_categories.1.pricing_groups.0.pricings',
+    ],
     [
       'a member that is not there',
       ({ pricing }) => [{ pricings: [{ ...pricing, price: 3 }] }],

@@ -29,7 +29,8 @@ export async function takeOwnPrices(
   const before = previous?.own_pricing_plan_version_id ?? null
   const stated = await withoutOverrides(uow, schedule, previous)
   const isWithoutPlan = (schedule.pricing_plan_version_id ?? before) === before
-  if (!(given ?? []).some(each => (each.pricings ?? []).length + (each.pricing_groups ?? []).length > 0)) {
+  if (!hasPricings(given ?? [])) {
+    refuseEmptyGroups(given ?? [])
     if (isWithoutPlan) throw withoutPrices()
     return { ...stated, own_pricing_plan_version_id: null }
   }
@@ -42,6 +43,24 @@ export async function takeOwnPrices(
   )
   const sold = isWithoutPlan ? { pricing_plan_id: saved.pricing_plan_id, pricing_plan_version_id: saved.id } : {}
   return { ...withIds(stated, saved.ids), own_pricing_plan_version_id: saved.id, ...sold }
+}
+
+const hasPricings = (given: GivenCategories): boolean =>
+  given
+    .flatMap(category => [category, ...(category.pricing_groups ?? [])])
+    .some(({ pricings }) => (pricings ?? []).length > 0)
+
+/** Throws MISSING_FIELD for the first group, where no category has a pricing: what is sold are the pricings. */
+function refuseEmptyGroups(given: GivenCategories): void {
+  const index = given.findIndex(({ pricing_groups }) => (pricing_groups ?? []).length > 0)
+  if (index < 0) return
+  throw new AppError(
+    'MISSING_FIELD',
+    'No category has a pricing, so there is nothing to sell; give one in this group.',
+    {
+      field: `pricing_categories.${index}.pricing_groups.0.pricings`,
+    },
+  )
 }
 
 /** The schedule whose plan is taken away: it sells its own prices alone. Throws MISSING_FIELD where it has none. */

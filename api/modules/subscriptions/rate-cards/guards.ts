@@ -7,6 +7,7 @@ import { formatInstant } from '../../../../shared/time.ts'
 import { afterSave, beforeSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { groupsOf, needsSelection } from '../../catalog/pricing-groups/load-groups.ts'
+import { requireSameCadence } from '../../catalog/pricing-plans/checks/check-cadence.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards } from '../../catalog/pricing-plans/rate-card.ts'
 import type { PricePeriod } from '../../catalog/pricing-plans/schema.ts'
@@ -40,6 +41,8 @@ const pricedSchedules = (uow: Uow, { row, from, until }: Change) =>
     .select({
       id: schedules.id,
       start_at: schedules.start_at,
+      pricing_plan_version_id: schedules.pricing_plan_version_id,
+      own_pricing_plan_version_id: schedules.own_pricing_plan_version_id,
       pricing_currency: schedules.pricing_currency,
       billing_currency: subscriptions.billing_currency,
       billing_entity_id: subscriptions.billing_entity_id,
@@ -91,6 +94,28 @@ async function keepWhatWasPriced(
   const different = new Map(terms.map(each => [JSON.stringify(each), each]))
   for (const { billedIn, ...each } of different.values()) await requirePrices(uow, row, each, billedIn)
   for (const soldBy of new Set(priced.map(each => each.billing_entity_id))) await requireSeller(uow, row.id, soldBy)
+  await requireCadenceOfOwn(uow, row, priced)
+}
+
+/** Prices of the schedules that name credits, and versions that sell them in turn, are of one cadence. */
+async function requireCadenceOfOwn(
+  uow: Uow,
+  row: PricingPlanVersion,
+  priced: Awaited<ReturnType<typeof pricedSchedules>>,
+): Promise<void> {
+  const judged = priced.flatMap(each =>
+    each.own_pricing_plan_version_id === null
+      ? []
+      : {
+          ownId: each.own_pricing_plan_version_id,
+          otherIds: [each.pricing_plan_version_id, row.id],
+          terms: { currency: each.pricing_currency, billingPeriod: each.billing_period },
+        },
+  )
+  for (const each of new Map(judged.map(of => [JSON.stringify(of), of])).values())
+    await requireSameCadence(uow, each).catch(error => {
+      throw error instanceof AppError ? error.at('status') : error
+    })
 }
 
 /** Invoices that are not FINAL yet are computed again by the versions that price them now. */

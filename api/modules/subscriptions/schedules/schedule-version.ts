@@ -8,7 +8,7 @@ import { type Id, idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { findOne, getOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { requireCreditPeriods } from '../../catalog/pricing-plans/checks/check-cadence.ts'
+import { requireCreditPeriods, requireSameCadence } from '../../catalog/pricing-plans/checks/check-cadence.ts'
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { loadRateCards, versionAt, versionsDuring } from '../../catalog/pricing-plans/rate-card.ts'
@@ -134,7 +134,8 @@ export async function requireSellable(
     if (each.status !== 'ACTIVE' || each.id === schedule.own_pricing_plan_version_id) continue
     await requireFit(uow, each, { schedule, subscription, billedIn: activating ? billedIn : null })
   }
-  await requireOwnSellable(uow, schedule, { subscription, billedIn: activating ? billedIn : null })
+  const beside = sold.flatMap(({ id, status }) => (status === 'ACTIVE' ? [id] : []))
+  await requireOwnSellable(uow, schedule, { subscription, billedIn: activating ? billedIn : null, beside })
 }
 
 type Selling = { readonly subscription: Subscription; readonly billedIn: string | null }
@@ -151,7 +152,11 @@ async function requireFit(
 }
 
 /** The prices that it has without a plan, or besides: of a draft too, since they are for this schedule. */
-async function requireOwnSellable(uow: Uow, schedule: Schedule, of: Selling): Promise<void> {
+async function requireOwnSellable(
+  uow: Uow,
+  schedule: Schedule,
+  { beside, ...of }: Selling & { readonly beside: readonly Id<'ppve'>[] },
+): Promise<void> {
   const { own_pricing_plan_version_id: id } = schedule
   if (id === null || id === undefined) return
   const [own] = await uow.tx
@@ -171,6 +176,9 @@ async function requireOwnSellable(uow: Uow, schedule: Schedule, of: Selling): Pr
     const isOfVersion = error instanceof AppError && error.details.field === 'pricing_plan_version_id'
     throw isOfVersion ? error.at('pricing_categories') : error
   })
+  const otherIds = beside.filter(each => each !== id)
+  if (otherIds.length > 0)
+    await requireSameCadence(uow, { ownId: id, otherIds, terms: termsOf(schedule, of.subscription) })
 }
 
 /** Throws INVALID_FIELD when there is no rate by which its prices could be invoiced: none is guessed (semantics 5.6). */
@@ -242,7 +250,7 @@ export async function requirePrices(
       const lack = missingPriceOf(item, terms)
       if (lack?.kind === 'FALLBACK') {
         if (billedIn !== null) await requireExchange(uow, { from: lack.to, to: billedIn })
-      } else if (lack) throw lacking(`The pricing ${name} of this version`, lack, terms)
+      } else if (lack) throw lacking(`The pricing ${name}`, lack, terms)
     }
   }
 }

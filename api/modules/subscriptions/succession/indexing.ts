@@ -110,7 +110,7 @@ function targetsOf(
     for (const [index, { id, indexing_settings: own }] of (indexing[list] ?? []).entries()) {
       const path = `${list}.${index}`
       if (!known[list].has(id)) {
-        const message = `The schedule sells no ${NOUNS[list]} ${id}; name one of its plan version.`
+        const message = `The schedule sells no ${NOUNS[list]} ${id}; name one that it sells.`
         throw new AppError('RESOURCE_NOT_FOUND', message, { field: `${path}.id` })
       }
       if (found.has(id))

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eur, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { grantingPlans, LUMP, SEATS } from '../testing/granting-plans.ts'
 
@@ -92,4 +93,32 @@ describe('a rule that cannot be applied is refused by its field', () => {
     const patched = await tenant.call('PATCH', `/v1/wallet-types/${plans.money['id']}`, change)
     expect(patched.status).toBe(400)
   })
+})
+
+test('a second rule beside PER_SEAT is refused where one of them is a price of the schedule and the other of its plan', async () => {
+  const seats = { model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [plans.fixed('100', { source: 'PER_SEAT' })] } }
+  const fee = { model: 'RECURRING', config: { ...LUMP, wallet_grants: [plans.fixed('5')] } }
+  const post = (url: string, body: object) => tenant.call('POST', `/v1/${url}`, body)
+  for (const [ofPlan, ofSchedule] of [
+    [seats, fee],
+    [fee, seats],
+  ] as const) {
+    const { id } = await plans.subscribed([ofPlan])
+    const { items } = await plans.sold([ofSchedule])
+    const item = items[0] as Row
+    const own = {
+      product_ids: [item['product_id']],
+      items: [{ product_item_ids: [item['id']], configs: [ofSchedule.config] }],
+    }
+    const { body } = await tenant.call('GET', `/v1/pricing-plan-schedules?pricing_plan_subscription_id=${id}`)
+    const sold = { pricing_plan_version_id: body.data[0].pricing_plan_version_id }
+    const schedule = {
+      pricing_plan_subscription_id: id,
+      start_at: '2027-03-01T00:00:00Z',
+      pricing_categories: [{ pricings: [own] }],
+    }
+    const answer = await post('pricing-plan-schedules', { ...schedule, ...sold })
+    expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'pricing_categories'])
+    expect((await post('pricing-plan-schedules', schedule)).status).toBe(201)
+  }
 })

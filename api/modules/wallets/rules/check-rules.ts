@@ -1,10 +1,11 @@
 // Whether the wallets can take what the rules of prices grant (contract: Wallet rules 3 and 4). The catalog has checked
 // each rule by itself; what depends on the wallet types, and on other rules, is checked here.
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, ne } from 'drizzle-orm'
+import { and, ne, type SQL } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { idOf } from '../../../../shared/ids.ts'
+import { idOf, idsOf } from '../../../../shared/ids.ts'
 import { currencyOfPrice } from '../../../../shared/rating/parse/parse-price-config.ts'
 import { beforeSave, containingAt, type Guard } from '../../../resource/rules.ts'
 import { requireAll } from '../../../resource/store.ts'
@@ -13,6 +14,9 @@ import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
 import type { PricingItem, PricingItemConfig, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
 import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
 import { canOverlap, type VariantKey, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
+import type { Schedule } from '../../subscriptions/table.ts'
+import { versionsSold } from '../../subscriptions/versions-sold.ts'
 import type { WalletType } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -55,7 +59,8 @@ async function checkRules(uow: Uow, row: Pricing): Promise<void> {
     const type = types.get(idOf('wtyp', placed.rule.wallet_type_id))
     if (type) checkUnit(placed, type)
   }
-  checkSeatKeys(rules, await otherRules(uow, row))
+  const placed = rules.map(rule => ({ ...rule, field: `${rule.field}.wallet_type_id` }))
+  checkSeatKeys(placed, await otherRules(uow, row))
 }
 
 /** Contract, Wallet rules 3: a grant is in what the wallet holds. */
@@ -89,7 +94,7 @@ function checkUnit({ rule, config, field }: Placed, type: WalletType): void {
     refuse(`${field}.amount_grant.percentage`, `${wrong}; a percentage of a price in ${priced} cannot be granted.`)
 }
 
-/** Contract, Wallet rules 4: a wallet type granted from PER_SEAT has that rule alone. */
+/** Contract, Wallet rules 4: a wallet type granted from PER_SEAT has that rule alone. `field` is where a refusal points. */
 function checkSeatKeys(own: readonly Placed[], others: readonly Placed[]): void {
   for (const [index, { rule, productItemId, variant, field }] of own.entries()) {
     const id = rule.wallet_type_id
@@ -100,7 +105,7 @@ function checkSeatKeys(own: readonly Placed[], others: readonly Placed[]): void 
     if (!first || (rule.source !== 'PER_SEAT' && first.rule.source !== 'PER_SEAT')) continue
     const isSameKey = rule.source === first.rule.source && productItemId === first.productItemId
     refuse(
-      `${field}.wallet_type_id`,
+      field,
       isSameKey
         ? `Another rule grants to the wallet type ${id} for each seat of the product item ${productItemId}; one rule has this key.`
         : `The wallet type ${id} is granted for each seat, so it can have no second rule; use another wallet type.`,
@@ -110,19 +115,31 @@ function checkSeatKeys(own: readonly Placed[], others: readonly Placed[]): void 
 
 /** The rules of the other pricings of the version. It is held, so that they stay as they are. */
 async function otherRules(uow: Uow, { id, pricing_plan_version_id }: Pick<Pricing, 'id' | 'pricing_plan_version_id'>) {
+  // A pricing that is about to be created has no id yet.
+  const isOther = id === undefined || id === null ? undefined : ne(pricings.id, id)
+  return await rulesOf(uow, [pricing_plan_version_id], isOther)
+}
+
+async function rulesOf(uow: Uow, versionIds: readonly string[], only?: SQL): Promise<Placed[]> {
   const p = pricings
   const rows = await uow.tx
     .select({ items: p.items })
     .from(p)
-    .where(
-      and(
-        inThisTenant(uow, p),
-        eq(p.pricing_plan_version_id, pricing_plan_version_id),
-        // A pricing that is about to be created has no id yet.
-        id === undefined || id === null ? undefined : ne(p.id, id),
-      ),
-    )
+    .where(and(inThisTenant(uow, p), anyOf(p.pricing_plan_version_id, idsOf('ppve', versionIds)), only))
   return rows.flatMap(({ items }) => rulesIn(items))
+}
+
+const SOLD = ['status', 'pricing_plan_version_id', 'own_pricing_plan_version_id'] as const
+
+/** The same of what a schedule sells besides its plan. Throws INVALID_FIELD at `pricing_categories`. */
+async function checkRulesBesides(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
+  const { own_pricing_plan_version_id: own, pricing_plan_version_id: version } = row
+  if (own === null || own === version || (previous && SOLD.every(name => row[name] === previous[name]))) return
+  const rules = await rulesOf(uow, [own])
+  if (rules.length === 0) return
+  const others = (await versionsSold(uow, row)).filter(id => id !== own)
+  const placed = rules.map(rule => ({ ...rule, field: 'pricing_categories' }))
+  checkSeatKeys(placed, await rulesOf(uow, others))
 }
 
 /** Throws INVALID_FIELD for a change of what wallets hold that a rule grants to. */
@@ -144,5 +161,6 @@ async function keepTermsOfRules(uow: Uow, row: WalletType, previous: WalletType 
 
 export const RULE_GUARDS: readonly Guard[] = [
   beforeSave(pricingResource, (uow, row: Pricing) => checkRules(uow, row)),
+  beforeSave(scheduleResource, checkRulesBesides),
   beforeSave(walletTypeResource, keepTermsOfRules),
 ]

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eur, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
 import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
@@ -71,4 +72,66 @@ test('a schedule takes no credits by a pricing period that is wider than its bil
   expect(
     (await tenant.call('POST', '/v1/pricing-plan-schedules', { ...schedule, billing_period: period })).status,
   ).toBe(201)
+})
+
+test('a plan and the prices of a schedule sell the same credits by the same periods', async () => {
+  sales.setTime('2026-04-01T00:00:00Z')
+  const quarterly: Selling = { model: 'CREDITS', config: { ...LACK, billing_period: { type: 'MONTH', value: 3 } } }
+  const { id: versionId } = await sales.version([sales.selling])
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${versionId}`, { status: 'ACTIVE' })
+  const { id } = await sales.post('pricing-plan-subscriptions', {
+    customer_id: (await tenant.seed.make(customerResource))['id'],
+    billing_entity_id: sales.of.billingEntity['id'],
+    billing_currency: 'EUR',
+  })
+  const scheduleWith = async (of: Selling) => {
+    const [item] = (await sales.version([of])).items
+    const own = {
+      product_ids: [item?.['product_id']],
+      items: [{ product_item_ids: [item?.['id']], configs: [of.config] }],
+    }
+    return await tenant.call('POST', '/v1/pricing-plan-schedules', {
+      pricing_plan_subscription_id: id,
+      pricing_plan_version_id: versionId,
+      start_at: '2026-04-01T00:00:00Z',
+      pricing_categories: [{ pricings: [own] }],
+    })
+  }
+  expect(refusal(await scheduleWith(quarterly))).toEqual([400, 'INVALID_FIELD', 'pricing_categories'])
+  expect((await scheduleWith(sales.usageOf())).status).toBe(201)
+})
+
+test('a rate card on which schedules use credits of their own sells the credits by the same periods ever after', async () => {
+  sales.setTime('2026-04-01T00:00:00Z')
+  const [calls, credits] = (await sales.version([sales.usageOf(), sales.selling])).items as [Row, Row]
+  const priced = (item: Row, config: object) => ({
+    product_ids: [item['product_id']],
+    items: [{ product_item_ids: [item['id']], configs: [config] }],
+  })
+  const card = await sales.post('pricing-plans', { reference: tenant.seed.unique('card'), variant: 'RATE_CARD' })
+  const versionFrom = async (start_at: string, config: object) => {
+    const version = await sales.post('pricing-plan-versions', { pricing_plan_id: card['id'], rate_card: { start_at } })
+    await sales.post('pricings', {
+      pricing_plan_version_id: version['id'],
+      name: 'Credits',
+      ...priced(credits, config),
+    })
+    return await tenant.call('PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+  }
+  expect((await versionFrom('2026-01-01T00:00:00Z', LACK)).status).toBe(200)
+  const { id } = await sales.post('pricing-plan-subscriptions', {
+    customer_id: (await tenant.seed.make(customerResource))['id'],
+    billing_entity_id: sales.of.billingEntity['id'],
+    billing_currency: 'EUR',
+  })
+  await sales.post('pricing-plan-schedules', {
+    pricing_plan_subscription_id: id,
+    pricing_plan_version_selector: { pricing_plan_id: card['id'] },
+    start_at: '2026-04-01T00:00:00Z',
+    pricing_categories: [{ pricings: [priced(calls, sales.CALL())] }],
+  })
+  await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+  const quarterly = { ...LACK, billing_period: { type: 'MONTH', value: 3 } }
+  expect(refusal(await versionFrom('2026-07-01T00:00:00Z', quarterly))).toEqual([400, 'INVALID_FIELD', 'status'])
+  expect((await versionFrom('2026-07-01T00:00:00Z', LACK)).status).toBe(200)
 })

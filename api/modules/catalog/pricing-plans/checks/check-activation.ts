@@ -68,7 +68,7 @@ type Seller = { readonly row: Pricing; readonly seller: string }
 function refuseTwoSellers([first, ...others]: readonly Seller[]): void {
   const other = others.find(({ seller }) => seller !== first?.seller)
   if (!first || !other) return
-  const message = `${first.row.name} has a product that the billing entity ${first.seller} alone sells, and ${other.row.name} one of ${other.seller}; no subscription has both. Make one an ADDON, or a version for each.`
+  const message = `${first.row.name} has a product that the billing entity ${first.seller} alone sells, and ${other.row.name} one of ${other.seller}; no subscription has both. Make one an ADDON, or sell them apart.`
   refuse(message, { resourceId: other.row.id, resourceType: 'PRICING' })
 }
 

@@ -1,14 +1,15 @@
 // Items that sell the same credits agree on when they are charged, because usage priced in credits takes its periods
 // from them (contract: Wallet rules, last paragraph).
 import { isDeepStrictEqual } from 'node:util'
-import type { Uow } from '../../../../../shared/database/database.ts'
+import type { ReadUow, Uow } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
+import { creditTypeOf } from '../../../../../shared/rating/credits.ts'
 import type { ProductItem } from '../../products/table.ts'
 import { creditTypesSold } from '../credit-types-sold.ts'
 import type { PricingItem } from '../schema.ts'
 import type { Pricing } from '../table.ts'
 import { isWholeMultiple } from '../variants/period-length.ts'
-import { canOverlap, type Terms, variantFor, variantsOf } from '../variants/variants.ts'
+import { allConfigs, canOverlap, type Terms, variantFor, variantsOf } from '../variants/variants.ts'
 import { pricingsOf } from '../version-pricings.ts'
 
 type Contents = Pick<Pricing, 'pricing_plan_version_id' | 'items'> & { readonly id?: string | null }
@@ -72,6 +73,43 @@ export async function requireCreditPeriods(uow: Uow, versionId: string, terms: T
     )
   if (!wider) return
   const message =
-    'The billing_period must be a whole number of the periods by which the version prices credits; choose a longer billing_period, or another version.'
+    'The billing_period must be a whole number of the periods by which credits are priced; choose a longer billing_period, or other prices.'
   throw new AppError('INVALID_FIELD', message, { field: 'billing_period' })
+}
+
+/**
+ * Throws INVALID_FIELD where credits that the version of a schedule's own prices names are sold by different periods, by that version and the
+ * others that the schedule sells: usage could not take its periods from both.
+ */
+export async function requireSameCadence(
+  uow: ReadUow,
+  { ownId, otherIds, terms }: { readonly ownId: string; readonly otherIds: readonly string[]; readonly terms: Terms },
+): Promise<void> {
+  const priced = await pricingsOf(uow, [ownId, ...otherIds])
+  const items = priced.flatMap(pricing =>
+    pricing.items.map(item => ({ item, versionId: pricing.pricing_plan_version_id })),
+  )
+  const typesSold = await creditTypesSold(
+    uow,
+    items.map(({ item }) => idOf(item)),
+  )
+  const named = new Set(
+    items
+      .filter(({ versionId }) => versionId === ownId)
+      .flatMap(({ item }) => [typesSold.get(idOf(item)), ...allConfigs(item).map(creditTypeOf)]),
+  )
+  const sellers = items.flatMap(({ item }) => {
+    const type = typesSold.get(idOf(item))
+    return type !== undefined && named.has(type)
+      ? (variantFor(item, terms)?.configs ?? []).map(config => ({ type, config }))
+      : []
+  })
+  for (const [index, { type, config }] of sellers.entries()) {
+    const before = sellers.slice(0, index).filter(each => each.type === type)
+    for (const name of ['billing_period', 'pricing_period'] as const) {
+      if (before.every(each => isDeepStrictEqual(each.config[name], config[name]))) continue
+      const message = `The plan and the prices of the schedule sell the same credits with another ${name}; give both the same, or sell the credits once.`
+      throw new AppError('INVALID_FIELD', message, { field: 'pricing_categories' })
+    }
+  }
 }

@@ -46,7 +46,10 @@ export async function savePrices(
     ? { groups: await groupsOf(uow, [version.id]), pricings: await pricingsOf(uow, [version.id]) }
     : { groups: [], pricings: [] }
   const prices = await canonicalPrices(uow, given, stored)
-  if (version && isSame(prices, stored)) return { ...version, ids: new Map() }
+  if (version && isSame(prices, stored)) {
+    await checkCategories(uow, given, version.id)
+    return { ...version, ids: new Map() }
+  }
   const keepsIds = version !== null && version.status === 'DRAFT' && !(await of.isShared())
   if (keepsIds) await deletePrices(uow, version.id)
   const { ids, ...own } =

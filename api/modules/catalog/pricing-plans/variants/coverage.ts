@@ -85,5 +85,5 @@ const gapText = (
   { currencies, currency, billingPeriod }: Terms & { readonly currencies: readonly string[] },
 ): string =>
   lack.kind === 'CURRENCY'
-    ? `The version is sold in ${currencies.join(', ')}, and the pricing ${name} (${id}) has no price in ${currency}; add one, or a fallback_currency.`
-    : `The version is sold by a billing period of ${periodText(billingPeriod)}, and the pricing ${name} (${id}) has no price in ${currency} for it; add one.`
+    ? `Prices are sold in ${currencies.join(', ')}, and the pricing ${name} (${id}) has no price in ${currency}; add one, or a fallback_currency.`
+    : `Prices are sold by a billing period of ${periodText(billingPeriod)}, and the pricing ${name} (${id}) has no price in ${currency} for it; add one.`
