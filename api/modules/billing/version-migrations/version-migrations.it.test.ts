@@ -130,12 +130,12 @@ test('a subscription is billed at the first attempt although another one of its 
     one,
   ])
   let attempts = 0
-  const positions = async () => {
+  const progress: UsageReader['progress'] = async clock => {
     attempts += 1
     if (attempts === 1) await run(made['id'])
-    return []
+    return { positions: [], upToDateUntil: clock.now(), isComplete: true }
   }
-  await runBilling({ ...deps, usage: { ...NO_USAGE, positions } }, tenant.tenant, one)
+  await runBilling({ ...deps, usage: { ...NO_USAGE, progress } }, tenant.tenant, one)
   expect((await get(`pricing-plan-version-migrations/${made['id']}`))['result'].number_of_moved).toBe(1)
   expect(attempts).toBe(1)
 })
