@@ -89,17 +89,35 @@ export function freePort(): Promise<number> {
 }
 
 /** Throws an error that names the port and what to set, when something listens on it. */
-export function assertPortFree(port: number, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
+export async function assertPortFree(port: number, name: string): Promise<void> {
+  const fault = await portFault(port, name)
+  if (fault !== null) throw new Error(fault)
+}
+
+export type WantedPorts = Pick<ChildSpec, 'name' | 'port' | 'metricsPort'>
+
+/** Throws an error that names each of these ports on which something listens, and what to set. */
+export async function assertPortsFree(all: readonly WantedPorts[]): Promise<void> {
+  const faults: string[] = []
+  for (const { name, port, metricsPort = port } of all) {
+    const own = [await portFault(port, name)]
+    if (metricsPort !== port) own.push(await portFault(metricsPort, `the metrics of ${name}`))
+    faults.push(...own.filter(fault => fault !== null))
+  }
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+}
+
+function portFault(port: number, name: string): Promise<string | null> {
+  return new Promise(resolve => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
+      resolve(
         error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port}, wanted for ${name}, is in use. Stop what listens there, or set PORT_BASE.`)
-          : new Error(`Port ${port}, wanted for ${name}, cannot be opened: ${error.message}. Set PORT_BASE.`),
+          ? `Port ${port}, wanted for ${name}, is in use. Stop what listens there, or set PORT_BASE.`
+          : `Port ${port}, wanted for ${name}, cannot be opened: ${error.message}. Set PORT_BASE.`,
       ),
     )
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve()))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(null)))
   })
 }
 
@@ -126,8 +144,7 @@ export function logTail(file: string): string {
  */
 export async function startChild(spec: ChildSpec): Promise<Child> {
   await stopOrphan(spec.pidFile, spec.stopSignal)
-  await assertPortFree(spec.port, spec.name)
-  if (spec.metricsPort !== undefined) await assertPortFree(spec.metricsPort, `the metrics of ${spec.name}`)
+  await assertPortsFree([spec])
   const output = openLog(spec.logFile)
   const options: SpawnOptions = {
     stdio: ['ignore', output, output],

@@ -107,6 +107,7 @@ export async function startNats({
     command: binary,
     args: ['-c', configFile],
     port,
+    ...(monitorPort === undefined ? {} : { metricsPort: monitorPort }),
     pidFile: join(dataDir, 'server.pid.json'),
     logFile: join(dataDir, 'server.log'),
     stopSignal: 'SIGTERM',

@@ -123,6 +123,18 @@ describe('NATS', () => {
     expect(readdirSync(dataDir)).toContain('jetstream')
     await second.stop()
   })
+
+  test('a port in use where it says how it is configured is named, with what to set', async () => {
+    const taken = createServer()
+    const monitorPort = await new Promise<number>(resolve =>
+      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port)),
+    )
+    const start = startNats({ dataDir: join(scratch, 'nats'), port: await freePort(), monitorPort, log: quiet })
+    await expect(start).rejects.toThrow(
+      new RegExp(`Port ${monitorPort}, wanted for the metrics of NATS, is in use.*PORT_BASE`),
+    )
+    taken.close()
+  })
 })
 
 describe('pid files', () => {

@@ -5,9 +5,10 @@ import { stopOrphan } from '../../shared/process/pid-file.ts'
 import { systemClock } from '../../shared/time.ts'
 import { readDemoRecord, writeDemoRecord } from '../demo/demo-record.ts'
 import { runDemo } from '../demo/run-demo.ts'
+import { assertPortsFree } from '../services/child.ts'
 import { type Accounts, type Addresses, findOrCreateAccounts, writeCredentials } from './accounts.ts'
 import { lockDataDir } from './lock.ts'
-import { pidFileOf, processesWith, processUnit } from './processes.ts'
+import { pidFileOf, portsOf, processesWith, processUnit } from './processes.ts'
 import { refuseUnfinished } from './refuse-unfinished.ts'
 import { hasRoom } from './room.ts'
 import { say } from './screen.ts'
@@ -25,10 +26,12 @@ async function stopLeftOvers(settings: Settings): Promise<void> {
 /** Everything up to the point where every process is ready and credentials.json is written. */
 async function startEverything(settings: Settings, supervisor: Supervisor): Promise<Accounts> {
   await stopLeftOvers(settings)
+  const processes = processesWith(settings.workers)
+  // Said before anything is started: the services take their time.
+  await assertPortsFree(processes.map(spec => portsOf(settings, spec)))
   const services = await startServices(settings, supervisor, say)
   await migrateAll(settings, services, say)
   const accounts = await findOrCreateAccounts(services.databaseUrl, settings.dataDir)
-  const processes = processesWith(settings.workers)
   say(`Starting ${processes.map(({ name }) => name).join(', ')}`)
   await supervisor.start(processes.map(spec => processUnit(settings, services, spec)))
   const file = writeCredentials(settings.dataDir, settings.addresses, accounts)

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { ANSWER_MS } from '../../api/http/answer-in-time.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
+import { assertPortsFree } from '../services/child.ts'
 import { PROJECT_ROOT } from '../services/project.ts'
-import { environmentOf, PROCESSES, processesWith, STOP_TIMEOUT_MS, spawnProcess } from './processes.ts'
+import { environmentOf, PROCESSES, portsOf, processesWith, STOP_TIMEOUT_MS, spawnProcess } from './processes.ts'
 import { loginsIn } from './services.ts'
 import { METRICS_PORTS, readSettings } from './settings.ts'
 
@@ -131,5 +132,33 @@ test.each(['api', 'metrics of api'])('a port in use is named before the process 
     )
   } finally {
     taken.close()
+  }
+})
+
+test('every port in use of all processes is named at once', async () => {
+  const offsets = readSettings({ DATA_DIR: dataDir, PORT_BASE: '20000' })
+  const offsetOf = (name: Parameters<typeof offsets.port>[0]) => offsets.port(name) - 20_000
+  const taken = [createServer(), createServer()] as const
+  const listen = (server: (typeof taken)[number], port: number) =>
+    new Promise<number>(resolve => {
+      // Something else listens there already, which is as good.
+      server.once('error', () => resolve(port))
+      server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+    })
+  try {
+    const metrics = await listen(taken[0], 0)
+    const base = metrics - offsetOf(METRICS_PORTS.identity)
+    await listen(taken[1], base + offsetOf('worker-2'))
+    const settings = readSettings({ DATA_DIR: dataDir, PORT_BASE: String(base) })
+    const wanted = processesWith(2).filter(({ name }) => name === 'identity' || name === 'worker-2')
+    const named = assertPortsFree(wanted.map(spec => portsOf(settings, spec)))
+    await expect(named).rejects.toThrow(
+      new RegExp(
+        `Port ${metrics}, wanted for the metrics of identity, is in use.*PORT_BASE\\.\\n` +
+          `Port ${base + offsetOf('worker-2')}, wanted for worker-2, is in use`,
+      ),
+    )
+  } finally {
+    for (const server of taken) server.close()
   }
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { SECRET_SETTINGS } from '../../shared/config/config.ts'
 import { STOP_GRACE_MS } from '../../shared/process/process-stop.ts'
-import { type Child, startChild, waitUntilReady } from '../services/child.ts'
+import { type Child, startChild, type WantedPorts, waitUntilReady } from '../services/child.ts'
 import { nodeArgs } from '../services/project.ts'
 import { secretIn } from '../services/secret.ts'
 import { METRICS_PORTS, type ProcessName, type ServiceUrls, type Settings } from './settings.ts'
@@ -126,15 +126,20 @@ export function environmentOf(settings: Settings, services: ServiceUrls, spec: P
   }
 }
 
+/** The ports on which a process listens. */
+export const portsOf = (settings: Settings, { name }: Pick<ProcessSpec, 'name'>): WantedPorts => ({
+  name,
+  port: settings.port(name),
+  metricsPort: settings.port(METRICS_PORTS[name]),
+})
+
 /** One of our processes, spawned and not waited for. Throws when one of its two ports is in use. */
 export const spawnProcess = (settings: Settings, services: ServiceUrls, spec: ProcessSpec): Promise<Child> =>
   startChild({
-    name: spec.name,
+    ...portsOf(settings, spec),
     command: process.execPath,
     args: nodeArgs(spec.module),
     env: environmentOf(settings, services, spec),
-    port: settings.port(spec.name),
-    metricsPort: settings.port(METRICS_PORTS[spec.name]),
     pidFile: pidFileOf(settings.dataDir, spec.name),
     logFile: join(settings.dataDir, 'logs', `${spec.name}.log`),
     stopSignal: 'SIGTERM',

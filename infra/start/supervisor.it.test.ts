@@ -74,6 +74,38 @@ describe('the supervisor', () => {
     expect(units.some(each => existsSync(each.pidFile))).toBe(false)
   })
 
+  test('one that cannot start is reported at once, and those that wait beside it are stopped', async () => {
+    const supervisor = createSupervisor(() => {}, QUICK)
+    // It is never ready.
+    const waits = await unit('waits', 'setInterval(() => {}, 1_000)')
+    let fail = (): void => {}
+    const isWaiting = new Promise<void>(resolve => {
+      fail = resolve
+    })
+    const waiting: Unit = {
+      ...waits,
+      start: async signal => {
+        const starting = waits.start(signal)
+        while (!existsSync(waits.pidFile)) await sleep(20)
+        fail()
+        return await starting
+      },
+    }
+    const broken: Unit = {
+      name: 'broken',
+      start: async () => {
+        await isWaiting
+        throw new Error('its port is in use')
+      },
+    }
+    const began = performance.now()
+    await expect(supervisor.start([waiting, broken])).rejects.toThrow('its port is in use')
+    // The one beside it would wait for a minute.
+    expect(performance.now() - began).toBeLessThan(30_000)
+    expect(existsSync(waits.pidFile)).toBe(false)
+    await supervisor.stop()
+  })
+
   test('a child that dies is reported and started again', async () => {
     const lines: string[] = []
     const supervisor = createSupervisor(line => lines.push(line), QUICK)

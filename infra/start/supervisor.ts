@@ -13,7 +13,10 @@ export type Unit = {
 }
 
 export type Supervisor = {
-  /** Starts these together and waits until all are ready. When one fails the others are stopped by `stop()`. */
+  /**
+   * Starts these together and waits until all are ready. When one fails, those that are not ready yet are stopped, since they may wait
+   * for it; the others are stopped by `stop()`.
+   */
   start(units: readonly Unit[]): Promise<void>
   /**
    * Ends everything, what was started last first. Units that were started together end together, those in front before the others.
@@ -142,11 +145,20 @@ export function createSupervisor(
     start: async units => {
       const group = units.map((unit): Running => ({ unit, child: null, deaths: [] }))
       groups.push(group)
-      const starts = group.map(entry => track(entry.unit.start(stopping.signal).then(child => watch(entry, child))))
+      const failing = new AbortController()
+      const signal = AbortSignal.any([stopping.signal, failing.signal])
+      const faults: unknown[] = []
+      const start = async (entry: Running): Promise<void> => {
+        try {
+          watch(entry, await entry.unit.start(signal))
+        } catch (error) {
+          faults.push(error)
+          failing.abort()
+        }
+      }
       // All are waited for, so that none is still starting when the first failure is reported and everything is stopped.
-      const results = await Promise.allSettled(starts)
-      const failed = results.find(result => result.status === 'rejected')
-      if (failed) throw failed.reason
+      await Promise.all(group.map(entry => track(start(entry))))
+      if (faults.length > 0) throw faults[0]
     },
     stop: async () => {
       stopping.abort()

@@ -89,7 +89,8 @@ async function advance(deps: BillingDeps, of: Of, { from, target }: Way): Promis
     time = instantOf(Math.max(time, first.at))
     await of.lease.stand(time)
     await takeSteps(deps, of, { time, which: ({ besideBilling }) => besideBilling === 'BEFORE' })
-    for (const { id } of due.filter(each => each.at <= time)) await runAt(deps, of, { id, time, state })
+    for (const { id, endsAt } of due.filter(each => each.at <= time))
+      await runAt(deps, of, { id, time, state, ends: endsAt !== null && endsAt <= time })
     // What waits for an answer is run again a minute of the clock later.
     await queryForClock(engineOf(deps), of.tenant, of.clockId)
     await takeSteps(deps, of, { time, which: ({ besideBilling }) => besideBilling === 'AFTER' })
@@ -159,7 +160,7 @@ async function billAll(
     const outcomes = await atTestTime(time, deps.database.clock, () => runGroup(deps, tenant, group))
     for (const id of group) {
       const outcome = outcomes.get(id)
-      if (outcome?.kind !== 'DONE') await runAt(deps, of, { id, time, state })
+      if (outcome?.kind !== 'DONE') await runAt(deps, of, { id, time, state, ends: true })
       else if (outcome.run.isUnfinished) noteFailure(state, { id, time, message: NOT_FINAL })
       else state.failures.delete(id)
     }
@@ -173,7 +174,8 @@ const noteFailure = (
   state.failures.set(id, { pricing_plan_subscription_id: id, at: formatInstant(time), message })
 }
 
-type Due = { readonly id: string; readonly at: Instant }
+/** `endsAt`: when a cancellation that has not taken effect yet is to. */
+type Due = { readonly id: string; readonly at: Instant; readonly endsAt: number | null }
 
 /** What falls due until then, the earliest first. */
 async function dueUntil(
@@ -184,8 +186,9 @@ async function dueUntil(
   const here = (table: string) =>
     sql`${sql.raw(table)}.platform_id = ${tenant.platformId} and ${sql.raw(table)}.environment = ${tenant.environment}`
   const { rows } = await readTenant(deps.database, tenant, uow =>
-    uow.tx.execute<{ id: string; at: string }>(sql`
-      select s.id, (extract(epoch from least(s.next_billing_at, case when s.status = 'ACTIVE' then s.cancelled_at end)) * 1000)::bigint::text as at
+    uow.tx.execute<{ id: string; at: string; ends_at: string | null }>(sql`
+      select s.id, (extract(epoch from least(s.next_billing_at, case when s.status = 'ACTIVE' then s.cancelled_at end)) * 1000)::bigint::text as at,
+        (extract(epoch from case when s.status = 'ACTIVE' then s.cancelled_at end) * 1000)::bigint::text as ends_at
       from test_clock_customers m
       join pricing_plan_subscriptions s on ${here('s')} and s.customer_id = m.customer_id
       where ${here('m')} and m.test_clock_id = ${clockId} and s.type = 'BILLING' and s.status in ('ACTIVE', 'CANCELLED')
@@ -193,16 +196,25 @@ async function dueUntil(
           <= ${formatInstant(target)}::timestamptz`),
   )
   return rows
-    .map(({ id, at: due }) => ({ id, at: instantOf(Math.max(Number(due), state.notBefore.get(id) ?? 0)) }))
+    .map(({ id, at: due, ends_at }) => ({
+      id,
+      at: instantOf(Math.max(Number(due), state.notBefore.get(id) ?? 0)),
+      endsAt: ends_at === null ? null : Number(ends_at),
+    }))
     .filter(each => each.at <= target)
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
 }
 
-/** One subscription at one moment, in the time of the clock. */
+/** One subscription at one moment, in the time of the clock. `ends`: its cancellation may take effect now. */
 async function runAt(
   deps: BillingDeps,
   { tenant }: Of,
-  { id, time, state }: { readonly id: string; readonly time: Instant; readonly state: State },
+  {
+    id,
+    time,
+    state,
+    ends,
+  }: { readonly id: string; readonly time: Instant; readonly state: State; readonly ends: boolean },
 ): Promise<void> {
   state.runs += 1
   const fail = (message: string): void => {
@@ -211,7 +223,7 @@ async function runAt(
   }
   try {
     const run = await atTestTime(time, deps.database.clock, async () => {
-      await settleCancelled(deps.database, tenant, id)
+      if (ends) await settleCancelled(deps.database, tenant, id)
       return await runBilling(deps, tenant, id)
     })
     if (!run.isUnfinished) {

@@ -19,6 +19,8 @@ type LateOf = {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   readonly closed: readonly ClosedUsage[]
+  /** For each partition of the log: everything up to this position can be read. Absent where that is not known. */
+  readonly positions?: readonly number[]
 }
 
 /** The closed units whose time was touched after it was counted, as charges of the invoice with this key. */
@@ -38,15 +40,16 @@ export const lateChargesOf = (units: readonly ChangedUnit[], key: string): LateC
  */
 export async function findLateUnits(
   deps: { readonly database: Database; readonly usage: UsageReader },
-  { tenant, inputs, terms, closed }: LateOf,
+  of: LateOf,
 ): Promise<ChangedUnit[]> {
+  const { tenant, inputs, terms, closed } = of
   const units = lateUnits(closed)
   if (units.length === 0) return []
   const priced = units.flatMap((unit): ChangedUnit[] => {
     const term = termOf(terms, unit)
     return term?.calculation ? [{ unit, term }] : []
   })
-  const touched = (await changedUnits(deps.usage, tenant, inputs, priced)).map(one => together(one, priced))
+  const touched = (await changedUnits(deps.usage, of, priced)).map(one => together(one, priced))
   if (touched.length === 0) return []
   const hashes = touched.map(({ unit }) => unit.namesHash)
   const names = await readTenant(deps.database, tenant, uow => closedNames(uow, hashes))
@@ -80,16 +83,24 @@ function together(one: ChangedUnit, all: readonly ChangedUnit[]): ChangedUnit {
   return { ...one, unit: { ...one.unit, together: { number: total('number'), count: total('count') } } }
 }
 
+/** Whether the log has come further than this. Where its positions are not known, it may have. */
+const isBeyond = (counted: readonly number[], positions: readonly number[] = []): boolean =>
+  positions.length === 0 || positions.some((position, partition) => position > (counted[partition] ?? 0))
+
 const pieceKey = ({ last, counted }: LateUnit): string => `${last.usage.join(' ')} ${counted.invoice_id}`
 
 async function changedUnits(
   usage: UsageReader,
-  tenant: Tenant,
-  { attribution, subscription }: BillingInputs,
+  { tenant, inputs, positions }: Omit<LateOf, 'terms' | 'closed'>,
   priced: readonly ChangedUnit[],
 ): Promise<ChangedUnit[]> {
+  const { attribution, subscription } = inputs
   const customerKeys = sendersOf(attribution, subscription.id).flatMap(sender => sender.customerKeys)
-  const asked = priced.flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
+  const mayHaveChanged = ({ unit: { counted } }: ChangedUnit): boolean =>
+    isBeyond(counted.positions, positions) || customerKeys.some(key => !counted.customer_keys.includes(key))
+  const asked = priced
+    .filter(mayHaveChanged)
+    .flatMap(({ unit, term }) => metersOf(term).map(meterReference => ({ meterReference, unit })))
   const ofMeters = [...groupBy(asked, each => each.meterReference)].map(([meterReference, own]) => {
     // Prices of one invoice need the same answer for the same time, so each is queried once.
     const pieces = new Map(
@@ -104,6 +115,7 @@ async function changedUnits(
     )
     return { meterReference, own, pieces }
   })
+  if (ofMeters.length === 0) return []
   const flags = await usage.changedSince(
     tenant,
     ofMeters.map(({ meterReference, pieces }) => ({ customerKeys, meterReference, pieces: [...pieces.values()] })),

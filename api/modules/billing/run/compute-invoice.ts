@@ -151,8 +151,8 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
     const { inputs, terms, window, billed, closed } = loaded
     const charges = window ? chargesOf(terms, window, billed) : []
     // Determined before usage is read, so that everything up to there is in it.
-    const [positions, until] = await Promise.all([deps.usage.positions(), countedUntil(deps)])
-    const late = await findLateCharges(deps, { tenant, inputs, terms, closed, key: target.key })
+    const { positions, upToDateUntil: until } = await deps.usage.progress(deps.database.clock)
+    const late = await findLateCharges(deps, { tenant, inputs, terms, closed, positions, key: target.key })
     const all = [...charges, ...late.map(({ charge }) => charge)]
     const read = await readUsage(deps, { tenant, inputs, charges: all })
     const closes = of.mayClose(loaded)

@@ -118,12 +118,12 @@ async function readRound(deps: BillingDeps, tenant: Tenant, round: readonly Roun
     }),
   )
   const isMetered = read.some(({ charges }) => usageNeeds(charges).length > 0)
-  const isMarked = !isMetered || (await settleMarks(deps.usage))
+  const marked = isMetered ? await settleMarks(deps.usage) : 'NOTHING_CAME'
   return await Promise.all(
     read.map(async ({ charges, read: usage, ...each }) => {
       const { inputs, invoice } = each.plan
       const { positions } = invoice
-      const of = { tenant, inputs, charges, positions, read: usage, isMarked }
+      const of = { tenant, inputs, charges, positions, read: usage, marked } as const
       return {
         ...each,
         usage: charges.some(charge => charge.usage !== null) ? await exactlyUpTo(deps, of) : usage,

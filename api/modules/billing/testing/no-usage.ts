@@ -7,6 +7,12 @@ export const NO_USAGE: UsageReader = {
   quantities: async questions => questions.map(() => []),
   settle: async () => true,
   positions: async () => [],
+  /** By what a test puts in place of the others. It then waits for `settle`. */
+  async progress(clock) {
+    const upToDateUntil = await this.upToDateUntil(clock).catch(() => null)
+    return { positions: await this.positions(), upToDateUntil, isComplete: false }
+  },
+  endsAt: async () => false,
   changedSince: async (_tenant, questions) => questions.map(({ pieces }) => pieces.map(() => false)),
   latestMarks: async () => [],
   changedCustomers: async () => [],

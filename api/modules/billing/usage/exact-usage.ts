@@ -28,11 +28,17 @@ export async function exactUsage(
   },
 ): Promise<ReadUsage> {
   if (usageNeeds(of.charges).length === 0) return of.read
-  return await exactlyUpTo(deps, { ...of, isMarked: await settleMarks(deps.usage) })
+  return await exactlyUpTo(deps, { ...of, marked: await settleMarks(deps.usage, of.positions) })
 }
 
-/** Waits until the marks of everything that was read before exist; false when that takes too long. */
-export const settleMarks = (usage: UsageReader): Promise<boolean> => usage.settle(SETTLE_MS)
+/** NOTHING_CAME: the log still ends at the positions. MARKED: the marks of everything that was read exist. LATE: that takes too long. */
+export type Marked = 'NOTHING_CAME' | 'MARKED' | 'LATE'
+
+/** Waits until the marks of everything that was read before exist. `positions`: it was read after them. */
+export async function settleMarks(usage: UsageReader, positions?: readonly number[]): Promise<Marked> {
+  if (positions && (await usage.endsAt(positions))) return 'NOTHING_CAME'
+  return (await usage.settle(SETTLE_MS)) ? 'MARKED' : 'LATE'
+}
 
 /** The same, once it is known whether the marks exist. */
 export async function exactlyUpTo(
@@ -43,12 +49,13 @@ export async function exactlyUpTo(
     readonly charges: readonly Charge[]
     readonly positions: readonly number[]
     readonly read: ReadUsage
-    readonly isMarked: boolean
+    readonly marked: Marked
   },
 ): Promise<ReadUsage> {
-  const { tenant, inputs, positions, read, isMarked } = of
+  const { tenant, inputs, positions, read, marked } = of
+  if (marked === 'NOTHING_CAME') return read
   const all = usageNeeds(of.charges)
-  const needs = isMarked ? await changedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
+  const needs = marked === 'MARKED' ? await changedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
   const again = await readNeeds(deps, { tenant, inputs, needs, upTo: positions })
   return {

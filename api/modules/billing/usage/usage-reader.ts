@@ -68,6 +68,10 @@ export type UsageReader = {
   settle(timeoutMs: number): Promise<boolean>
   /** For each partition of the log: everything up to this position can be read. */
   positions(): Promise<number[]>
+  /** How far usage can be read now. It takes one question to the log and one to ClickHouse. */
+  progress(clock: Clock): Promise<ReadingProgress>
+  /** Whether the log still ends at these positions, so that nothing was accepted after them. It reads no usage. */
+  endsAt(positions: readonly number[]): Promise<boolean>
   /**
    * For each question and each piece of time, whether usage in it changed after its positions. Questions made without
    * waiting in between are sent as one.
@@ -81,6 +85,15 @@ export type UsageReader = {
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
   /** Everything that the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
+}
+
+export type ReadingProgress = {
+  /** For each partition of the log: everything up to this position can be read. */
+  readonly positions: readonly number[]
+  /** Everything that the gateways accepted before this instant can be read; null where the log does not answer. */
+  readonly upToDateUntil: Instant | null
+  /** Whether everything accepted before the call can be read. Where the log does not answer this is not known, and false. */
+  readonly isComplete: boolean
 }
 
 /** What is made of so many answers takes some tens of milliseconds. */
@@ -101,6 +114,10 @@ export function createUsageReader(deps: {
   const ask = oneQuery(askAll)
   const readChanges = batchChangeQueries(deps.client)
   const askValues: QueryUsage = query => eventValues(deps.client, query)
+  const positions = async (): Promise<number[]> => {
+    const stored = await usageAnswer(storedPositions(deps.client))
+    return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
+  }
   const reading = (of: PartsOfNeed) => partReader(of.need.byValue ? askValues : ask, of)
   return {
     read: (tenant, parts, need, upTo) => {
@@ -117,9 +134,20 @@ export function createUsageReader(deps: {
     quantities: (questions, max) => usageAnswer(queryUsages(deps.client, questions, max)),
     settle: timeoutMs =>
       usageAnswer(logEnds(deps.jsm, deps.partitions).then(ends => waitForUsage(deps.client, { ends, timeoutMs }))),
-    positions: async () => {
-      const stored = await usageAnswer(storedPositions(deps.client))
-      return Array.from({ length: deps.partitions }, (_, partition) => stored.get(partition)?.seq ?? 0)
+    positions,
+    progress: async clock => {
+      const known = await usageUpToDate({ ...deps, clock }).catch(() => null)
+      // The log may be away, and usage can be read all the same.
+      if (known === null) return { positions: await positions(), upToDateUntil: null, isComplete: false }
+      return {
+        positions: known.partitions.map(({ storedSeq }) => storedSeq),
+        upToDateUntil: known.upToDateUntil,
+        isComplete: known.partitions.every(({ storedSeq, endSeq }) => storedSeq >= endSeq),
+      }
+    },
+    endsAt: async positions => {
+      const ends = await usageAnswer(logEnds(deps.jsm, deps.partitions))
+      return [...ends].every(([partition, end]) => end <= (positions[partition] ?? 0))
     },
     changedSince: (tenant, questions) => usageAnswer(readChanges(tenant, questions)),
     latestMarks: (tenant, question) => usageAnswer(latestMarks(deps.client, tenant, question)),

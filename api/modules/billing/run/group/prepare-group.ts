@@ -12,10 +12,10 @@ import { type ChangedUnit, findLateUnits, lateChargesOf } from '../../late/late-
 import { type PriceTerm, resolveTerms } from '../../terms/price-terms.ts'
 import { invoiceWindows } from '../../terms/windows.ts'
 import { exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
-import { type ReadUsage, readUsage } from '../../usage/usage-reader.ts'
+import { type ReadingProgress, type ReadUsage, readUsage } from '../../usage/usage-reader.ts'
 import { mayClose, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, planBilling } from '../billing-plan.ts'
-import { type BillingDeps, countedUntil } from '../compute-invoice.ts'
+import type { BillingDeps } from '../compute-invoice.ts'
 import { windowsOfKeys } from '../state/subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from '../state/subscription-state.ts'
 
@@ -80,7 +80,9 @@ export async function prepare(
     const plan = kept(id, () => planBilling(state.inputs, state.rows, now))
     return plan ? [[id, plan]] : []
   })
-  const complete = !plans.some(([, plan]) => plan.closes) || (await deps.usage.settle(SETTLE_MS))
+  const closes = plans.some(([, plan]) => plan.closes)
+  const isBusy = plans.some(([, plan]) => plan.keys.length > 0)
+  const { complete, progress } = await settled(deps, { closes, isBusy })
   const busy = new Map(plans.flatMap(([id, { keys }]) => (keys.length > 0 ? [[id, states.get(id)] as const] : [])))
   const closed = await readTenant(deps.database, tenant, uow =>
     loadClosed(
@@ -94,8 +96,26 @@ export async function prepare(
     const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
     return own ? [[id, own]] : []
   })
-  const prepared = await readAll(deps, tenant, { planned: new Map(planned), failed, readMs })
+  const prepared = await readAll(deps, tenant, { planned: new Map(planned), progress, failed, readMs })
   return { prepared, failed, complete }
+}
+
+const NO_PROGRESS: ReadingProgress = { positions: [], upToDateUntil: null, isComplete: false }
+
+/**
+ * How far usage can be read, determined before it is read, so that everything up to there is in it. Where an invoice may close it waits
+ * until usage up to now can be; `complete` is false when that takes too long.
+ */
+async function settled(
+  { usage, database }: BillingDeps,
+  { closes, isBusy }: { readonly closes: boolean; readonly isBusy: boolean },
+): Promise<{ readonly complete: boolean; readonly progress: ReadingProgress }> {
+  if (!isBusy) return { complete: true, progress: NO_PROGRESS }
+  const progress = await usage.progress(database.clock)
+  // Mostly nothing is on its way, and then nothing is waited for.
+  if (!closes || progress.isComplete) return { complete: true, progress }
+  const complete = await usage.settle(SETTLE_MS)
+  return { complete, progress: await usage.progress(database.clock) }
 }
 
 function attempt<T>(failed: Map<string, unknown>, id: string, work: () => T): T | null {
@@ -145,6 +165,7 @@ const endOf = ({ window }: Target): number => window?.cutoffAt ?? 0
 
 type Reading = {
   readonly planned: ReadonlyMap<string, Planned>
+  readonly progress: ReadingProgress
   readonly failed: Map<string, unknown>
   /** How long to wait for one step of reading; null for no limit. */
   readonly readMs: number | null
@@ -153,11 +174,9 @@ type Reading = {
 /** Reads step by step, each step for all subscriptions at once, so that each step is one statement. */
 async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<Map<string, Prepared>> {
   const { planned } = of
-  // Determined before usage is read, so that everything up to there is in it.
-  const isBusy = [...planned.values()].some(({ targets }) => targets.length > 0)
-  const [positions, until] = isBusy ? await Promise.all([deps.usage.positions(), countedUntil(deps)]) : [[], null]
+  const { positions, upToDateUntil } = of.progress
   const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
-    findLateUnits(deps, { tenant, inputs, terms, closed }),
+    findLateUnits(deps, { tenant, inputs, terms, closed, positions }),
   )
   const withLate = new Map(
     [...late].flatMap(([id, units]) => {
@@ -175,14 +194,14 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
     [...withLate].filter(([id, own]) => read.has(id) && own.closing.some(({ usage }) => usage !== null)),
   )
   // After everything was read, so that the marks of all of it exist.
-  const isMarked = closing.size === 0 || (await settleMarks(deps.usage))
+  const marked = closing.size === 0 ? 'NOTHING_CAME' : await settleMarks(deps.usage, positions)
   const exact = await each(closing, of, ({ state: { inputs }, closing: charges }, id) =>
-    exactlyUpTo(deps, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, isMarked }),
+    exactlyUpTo(deps, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, marked }),
   )
   return new Map(
     [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
       const usage = exact.get(id) ?? read.get(id)
-      return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: until, ...own }]] : []
+      return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: upToDateUntil, ...own }]] : []
     }),
   )
 }

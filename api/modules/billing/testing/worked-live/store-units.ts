@@ -17,8 +17,14 @@ export async function openLiveRig(): Promise<LiveRig> {
   const client = createClickHouse(clickhouse.url, clickhouse.database)
   const reader = createUsageReader({ client, jsm: undefined as never, partitions: 2 })
   const positions = async (): Promise<number[]> => [0, stored]
-  const upToDateUntil: typeof reader.upToDateUntil = async clock => clock.now()
-  const api = await startApi({ usage: { ...reader, settle: async () => true, positions, upToDateUntil } })
+  const progress: typeof reader.progress = async clock => ({
+    positions: await positions(),
+    upToDateUntil: clock.now(),
+    isComplete: true,
+  })
+  const endsAt = async () => false
+  const usage = { ...reader, settle: async () => true, positions, progress, endsAt }
+  const api = await startApi({ usage })
   api.clock.set(Date.parse('2027-06-01T10:00:00Z'))
   const { aTest } = api.tenants
   const invoice_settings = { invoice_grace_period: { type: 'CUSTOM', configuration: { value: 0, type: 'HOUR' } } }
