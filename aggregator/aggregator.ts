@@ -13,6 +13,7 @@ import { claimIndexFolder, type IndexFolder } from './index/folder.ts'
 import { keepLeases } from './leases/keep-leases.ts'
 import { type LeaseStore, openLeaseStore } from './leases/lease-store.ts'
 import { createSignal } from './log/rounds.ts'
+import { createMeterLists, type MeterLists } from './meter-lists/meter-lists.ts'
 import type { Metrics } from './metrics.ts'
 import { createPartitions, type Partitions } from './partitions.ts'
 import { createDirtyBuckets } from './rollups/dirty-buckets.ts'
@@ -61,6 +62,7 @@ export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator>
   const signal = createSignal()
   const dirty = createDirtyBuckets()
   const sink = createUsageSink(deps.client)
+  const meterLists = createMeterLists({ ...deps, sink, folder: folder.id })
   const partitions = createPartitions({
     js: jetstream(deps.nats),
     jsm,
@@ -77,7 +79,7 @@ export async function startAggregator(deps: AggregatorDeps): Promise<Aggregator>
     },
   })
   const health = createHealth(deps, partitions)
-  const { firstShare, done } = runAll(deps, { jsm, folder, stop, signal, sink, dirty, partitions, health })
+  const { firstShare, done } = runAll(deps, { jsm, folder, stop, signal, sink, meterLists, dirty, partitions, health })
   try {
     await Promise.race([done, firstShare])
     await Promise.race([done, partitions.settled()])
@@ -103,6 +105,7 @@ type Parts = {
   readonly stop: AbortController
   readonly signal: ReturnType<typeof createSignal>
   readonly sink: UsageSink
+  readonly meterLists: MeterLists
   readonly dirty: ReturnType<typeof createDirtyBuckets>
   readonly partitions: Partitions
   readonly health: Health
@@ -131,7 +134,7 @@ function runAll(deps: AggregatorDeps, parts: Parts): { firstShare: Promise<void>
 
 function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): Promise<void>[] {
   const { client, clock, logger, metrics, failpoints } = deps
-  const { jsm, folder, stop, signal, sink, dirty, partitions, health } = parts
+  const { jsm, folder, stop, signal, sink, meterLists, dirty, partitions, health } = parts
   const opened = deps.leases ? Promise.resolve(deps.leases) : openLeaseStore(deps.nats, jsm, deps.replicas)
   const leases = opened.then(store =>
     keepLeases(
@@ -154,6 +157,7 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
     {
       working: partitions.working,
       sink,
+      meterLists,
       failpoints,
       signal,
       logger,
@@ -181,5 +185,5 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
     stop.signal,
   )
   const watch = watchLag({ jsm, clock, logger, metrics, partitions, count: deps.partitions, dirty }, stop.signal)
-  return [leases, rounds, roller, watch]
+  return [leases, rounds, roller, meterLists.run(stop.signal), watch]
 }

@@ -4,6 +4,7 @@
 import { assertNever } from '../shared/errors.ts'
 import type { Failpoints } from '../shared/failpoint.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
+import type { MeterLists } from './meter-lists/meter-lists.ts'
 import type { BucketMark, DeadLine, LogMessage, Outcome, PartitionBatch, Position } from './outcome.ts'
 import type { Deletion, UsageSink } from './sinks/usage-sink.ts'
 import { applyAmendments, bucketOfRow, type Control } from './steps/amend.ts'
@@ -24,6 +25,7 @@ export type StoredRound = { readonly marks: readonly BucketMark[]; readonly coun
 export type StoreDeps = {
   readonly indexes: ReadonlyMap<number, FirstSeenIndex>
   readonly sink: UsageSink
+  readonly meterLists: Pick<MeterLists, 'storing'>
   readonly failpoints: Failpoints
 }
 
@@ -76,10 +78,19 @@ function positionAfter({ messages, streamCreated }: PartitionMessages): Position
  * Inserts what a round keeps of its events. It may be done before its turn, while rounds before are still being stored, and
  * for nothing: rows that no position covers are written again, the same, by the next reader of their messages.
  */
-export async function insertRows(deps: Pick<StoreDeps, 'sink' | 'failpoints'>, rows: Rows): Promise<void> {
+export async function insertRows(
+  deps: Pick<StoreDeps, 'sink' | 'meterLists' | 'failpoints'>,
+  rows: Rows,
+): Promise<void> {
   await deps.failpoints('aggregator.before-insert')
-  await deps.sink.insertEvents(rows.events)
-  await deps.sink.insertDuplicates(rows.duplicates)
+  if (rows.received.size === 0) return
+  const stored = await deps.meterLists.storing(deps.sink, rows.received)
+  try {
+    await deps.sink.insertEvents(rows.events)
+    await deps.sink.insertDuplicates(rows.duplicates)
+  } finally {
+    stored()
+  }
 }
 
 /**
@@ -87,7 +98,7 @@ export async function insertRows(deps: Pick<StoreDeps, 'sink' | 'failpoints'>, r
  * Idempotent as a whole: a caller that does not know whether it worked calls it again with the same batches, in the same order.
  */
 export async function storeRound(
-  deps: StoreDeps,
+  deps: Omit<StoreDeps, 'meterLists'>,
   batches: readonly PartitionBatch[],
   rows: Rows,
 ): Promise<StoredRound> {
@@ -95,6 +106,7 @@ export async function storeRound(
   // Amendments first: a tombstone keeps what the event said when it was deleted.
   const amended = await storeAmendments(sink, rows)
   const { touches, notFound } = await applyDeletions(sink, rows)
+  await sink.copyChanged(rows.controls)
   await sink.insertDeadLetters([...rows.deadLetters, ...amended.notFound, ...notFound])
   await failpoints('aggregator.after-insert')
   // After the rows they speak of: a roll-up that covers a mark has then read every row behind it.
@@ -111,6 +123,8 @@ export async function storeRound(
 export type Rows = {
   events: string[]
   duplicates: string[]
+  /** When events and repeats were received, in seconds since 1970. */
+  received: Set<number>
   deadLetters: string[]
   deletions: (Deletion & { partition: number; dead: DeadLine })[]
   /** Amendments and deletions in the order of their partition. */
@@ -125,6 +139,7 @@ export function rowsOf(batches: readonly PartitionBatch[]): Rows {
   const rows: Rows = {
     events: [],
     duplicates: [],
+    received: new Set(),
     deadLetters: [],
     deletions: [],
     controls: [],
@@ -143,11 +158,13 @@ function sortOutcome(rows: Rows, touches: Touch[], partition: number, outcome: O
   switch (outcome.kind) {
     case 'keep':
       rows.events.push(eventRow(partition, outcome.record))
+      rows.received.add(outcome.record.receivedSecond)
       touches.push({ bucket: outcome.record.bucket, seq: outcome.record.seq })
       rows.counts.kept += 1
       return
     case 'duplicate':
       rows.duplicates.push(duplicateRow(partition, outcome))
+      rows.received.add(outcome.record.receivedSecond)
       rows.counts.duplicate += 1
       return
     case 'delete':

@@ -19,6 +19,8 @@ export type EventLine = Place & {
   readonly idHash: string
   readonly contentHash: string
   readonly bucket: Bucket
+  /** When it was received, in whole seconds since 1970. */
+  readonly receivedSecond: number
 }
 export type DeleteLine = Place & {
   readonly kind: 'delete'

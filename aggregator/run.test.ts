@@ -53,6 +53,8 @@ const okSink: UsageSink = {
   insertAmendments: async () => undefined,
   insertMarks: async () => undefined,
   insertPositions: async () => undefined,
+  copyChanged: async () => undefined,
+  insertProgress: async () => undefined,
 }
 
 const workOf = (index: FirstSeenIndex): RoundWork => ({
@@ -79,6 +81,7 @@ function depsFor(
     work,
     working: () => [work],
     sink,
+    meterLists: { storing: async () => () => undefined },
     failpoints: () => undefined,
     signal: createSignal(),
     logger: silentLogger,

@@ -121,7 +121,8 @@ async function live(random: Random, log: Map<number, LogMessage[]>, store: FakeC
     const onCommit = ({ seq }: Position) => expectStored(log, store, partition, seq)
     indexes.set(partition, indexOn(disk, maybeCrash, onCommit))
   }
-  const deps = { indexes, sink: crashingSink(store, maybeCrash), failpoints: () => undefined }
+  const meterLists = { storing: async () => () => undefined }
+  const deps = { indexes, sink: crashingSink(store, maybeCrash), meterLists, failpoints: () => undefined }
   for (;;) {
     const reads = [...log].flatMap(([partition, all]) => {
       const from = after.get(partition) ?? 0

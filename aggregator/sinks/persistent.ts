@@ -36,5 +36,7 @@ export function persistent(sink: UsageSink, patience: RetryPolicy): UsageSink {
     insertAmendments: lines => insist(() => sink.insertAmendments(lines)),
     insertMarks: marks => insist(() => sink.insertMarks(marks)),
     insertPositions: positions => insist(() => sink.insertPositions(positions)),
+    copyChanged: names => insist(() => sink.copyChanged(names)),
+    insertProgress: progress => insist(() => sink.insertProgress(progress)),
   }
 }

@@ -1,11 +1,13 @@
 // Everything the aggregator writes to ClickHouse from the log. Each write is idempotent by key: the same rows written
 // again, cut otherwise, or by two workers, are the same rows.
-import { EVENT_FIELDS } from '../../shared/contracts/usage-event.ts'
+import { EVENT_FIELDS, wireTime } from '../../shared/contracts/usage-event.ts'
 import type { Environment } from '../../shared/tenant.ts'
 import { type ClickHouseClient, insertLines, selectRows } from '../../shared/usage/clickhouse.ts'
+import { EVENT_CONTENT, METER_RECORD_ID } from '../../shared/usage/meter-records.ts'
+import type { Progress } from '../meter-lists/statements.ts'
 import type { Bucket, BucketMark, Place, Position } from '../outcome.ts'
 import type { StoredRow } from '../steps/amend.ts'
-import { markRow, tombstoneVersion } from '../steps/rows.ts'
+import { AMENDMENT, markRow, tombstoneVersion } from '../steps/rows.ts'
 
 /** An event of a tenant, by the hash of its reference. */
 export type EventName = { readonly idHash: string; readonly platformId: string; readonly environment: Environment }
@@ -28,6 +30,10 @@ export type UsageSink = {
   insertAmendments(lines: readonly string[]): Promise<void>
   insertMarks(marks: readonly BucketMark[]): Promise<void>
   insertPositions(positions: readonly PartitionPosition[]): Promise<void>
+  /** Writes what became of those events that were changed or deleted to the table of meters. */
+  copyChanged(names: readonly EventName[]): Promise<void>
+  /** Says how far usage_records_by_meter is filled. */
+  insertProgress(progress: readonly Progress[]): Promise<void>
 }
 
 /** Events in one statement: their hashes travel in the address of the request, which servers bound. */
@@ -52,6 +58,10 @@ const WRITE_TOMBSTONES = `INSERT INTO usage_events SELECT * REPLACE (
     {versions:Array(UInt64)}[indexOf({id_hashes:Array(String)}, toString(id_hash))] AS version, 1 AS deleted)
   FROM (SELECT * FROM usage_events FINAL WHERE ${WHERE_NAMED} AND deleted = 0)`
 
+const COPY_CHANGED = `INSERT INTO usage_records_by_meter SELECT platform_id, environment, meter_reference, timestamp,
+    ${METER_RECORD_ID} AS id, 0, received_at, version, deleted, id_hash, customer_key, ${EVENT_CONTENT}
+  FROM usage_events FINAL WHERE ${WHERE_NAMED} AND version >= ${AMENDMENT}`
+
 /** The sink that writes to ClickHouse. Every method throws what the client throws; calling it again is always safe. */
 export function createUsageSink(client: ClickHouseClient): UsageSink {
   return {
@@ -60,6 +70,11 @@ export function createUsageSink(client: ClickHouseClient): UsageSink {
     insertDeadLetters: lines => insertLines(client, 'usage_dead_letters', lines),
     insertMarks: marks => insertLines(client, 'usage_bucket_marks', marks.map(markRow)),
     insertPositions: positions => insertLines(client, 'usage_positions', positions.map(positionRow)),
+    async copyChanged(names) {
+      for (const statement of statementsFor(names))
+        await client.command({ query: COPY_CHANGED, query_params: paramsOf(statement) })
+    },
+    insertProgress: progress => insertLines(client, 'usage_records_by_meter_progress', progress.map(progressRow)),
     async deleteEvents(deletions) {
       const found = new Map<string, Bucket>()
       for (const statement of statementsFor(deletions)) await writeTombstones(client, statement, found)
@@ -79,6 +94,9 @@ export function createUsageSink(client: ClickHouseClient): UsageSink {
 
 const positionRow = ({ partition, seq, timeMs, streamCreated }: PartitionPosition): string =>
   JSON.stringify([partition, seq, (timeMs / 1000).toFixed(3), streamCreated])
+
+const progressRow = ({ owner, completeBefore, publishedAt, version }: Progress): string =>
+  JSON.stringify([owner, wireTime(completeBefore), wireTime(publishedAt), version])
 
 type FoundRow = [idHash: string, ...unknown[]]
 

@@ -30,6 +30,7 @@ describe('decoding a message of the log', () => {
         meterReference: 'requests',
         hour: Math.floor(TEST_TIME_MS / 3_600_000) * 3_600,
       },
+      receivedSecond: Math.floor(TEST_TIME_MS / 1_000) + 1,
     })
   })
 

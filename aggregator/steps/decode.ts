@@ -72,7 +72,8 @@ function eventLine(fields: unknown[], text: string, place: { seq: number; line: 
   if (!isWireTime(timestamp) || !isWireTime(receivedAt) || typeof subscription !== 'string') return 'INVALID_FIELD'
   if (!areValues(valueReferences, quantities, currencies) || !isTextMap(properties)) return 'INVALID_FIELD'
   const bucket = { platformId, environment, customerKey, meterReference, hour: hourOf(Number(timestamp)) }
-  return { kind: 'event', ...place, text, idHash, contentHash, bucket }
+  const receivedSecond = Math.floor(Number(receivedAt))
+  return { kind: 'event', ...place, text, idHash, contentHash, bucket, receivedSecond }
 }
 
 const controlLine = (value: object, text: string, place: { seq: number; line: number }) =>

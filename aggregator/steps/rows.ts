@@ -10,7 +10,8 @@ import {
 } from '../outcome.ts'
 
 const TOMBSTONE = 2n ** 62n
-const AMENDMENT = 2n ** 61n
+/** The least version of what was changed. */
+export const AMENDMENT = 2n ** 61n
 /** More lines than a message can hold, so that two places never share a version. */
 const LINES_MAX = 2n ** 20n
 const order = ({ seq, line }: Place): bigint => BigInt(seq) * LINES_MAX + BigInt(line)

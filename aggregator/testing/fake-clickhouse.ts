@@ -120,5 +120,7 @@ export function crashingSink(store: FakeClickHouse, maybeCrash: () => void): Usa
       return found
     },
     insertAmendments: lines => each(lines, store.amendment),
+    copyChanged: async () => undefined,
+    insertProgress: async () => undefined,
   }
 }

@@ -2,11 +2,23 @@
 import type { Broker } from './broker.ts'
 import { expect, type Ledger } from './ledger.ts'
 import { bucketOf, createReading, historyText, type Reading, readMessage } from './plain-reading.ts'
-import { addTo, bucketText, type Figures, figuresOf, idHashOf, markSums, placeText, type Tables } from './tables.ts'
+import {
+  addTo,
+  bucketText,
+  type Figures,
+  figuresOf,
+  idHashOf,
+  markSums,
+  placeText,
+  recordsOf,
+  type Tables,
+} from './tables.ts'
 
 export type Checker = {
   /** A position is visible: everything up to it must be. Throws with what is missing. */
   position(partition: number, seq: number): void
+  /** Lists of a meter find all that positions are past. Throws with what they miss. */
+  listed(): void
   /** An index says that its partition is stored up to here. */
   committed(partition: number, seq: number): void
   /** Everything is stored and nothing is on its way. */
@@ -30,6 +42,13 @@ export function createChecker(broker: Broker, tables: Tables): Checker {
     position(partition, seq) {
       if ((readings[partition]?.upTo ?? 0) >= seq) return
       expectPresent(tables, partition, readTo(partition, seq))
+      expectListed(tables, [readTo(partition, seq)])
+    },
+    listed() {
+      expectListed(
+        tables,
+        readings.map(({ reading }) => reading),
+      )
     },
     committed(partition, seq) {
       const stored = tables.positions.get(partition)?.seq ?? 0
@@ -58,6 +77,17 @@ function expectPresent(tables: Tables, partition: number, reading: Reading): voi
   for (const [bucket, seq] of reading.marks) {
     const mark = tables.marks.get(markKey(bucket, partition))
     expect(Number(mark?.seq ?? 0) >= seq, `the position is past ${partition}/${seq}, and ${bucket} is not marked`)
+  }
+}
+
+/** What was received before the table of meters is said to be whole stands there. */
+function expectListed(tables: Tables, readings: readonly Reading[]): void {
+  if (tables.progress.size === 0) return
+  const wholeBefore = Math.min(...[...tables.progress.values()].map(({ completeBefore }) => completeBefore))
+  for (const { text, receivedMs } of recordsOf(tables)) {
+    if (receivedMs >= wholeBefore || tables.byMeter.has(text)) continue
+    const isPast = readings.some(({ events, duplicates }) => events.has(text) || duplicates.has(text))
+    expect(!isPast, `lists of a meter miss ${text}, received ${wholeBefore - receivedMs} ms before they are whole`)
   }
 }
 

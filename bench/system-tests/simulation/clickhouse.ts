@@ -15,6 +15,7 @@ import {
   type Params,
   placeText,
   putEvent,
+  recordsOf,
   type Tables,
 } from './tables.ts'
 import { call, InjectedFault, type Life, type World } from './world.ts'
@@ -42,9 +43,15 @@ export function clientOf(world: World, life: Life, tables: Tables, tampering: Ta
         await ask(() => rows.map(row => putEvent(tables, row)))
         return
       }
-      if (!query.trimStart().startsWith('INSERT INTO usage_rollups')) throw unknown(query)
       // What it reads and when it can be read itself are two moments, in a storm far apart.
-      const write = await ask(() => writeRollups(tables, query, query_params, tampering))
+      const write = await ask(() => {
+        // None has that many records here.
+        if (query.startsWith('INSERT INTO usage_common_meters')) return () => undefined
+        if (query.startsWith('INSERT INTO usage_records_by_meter')) return copyRecords(tables, query, tampering)
+        if (query.trimStart().startsWith('INSERT INTO usage_rollups'))
+          return writeRollups(tables, query, query_params, tampering)
+        throw unknown(query)
+      })
       await new Promise<void>(resolve => world.deliver(life, world.random.below(world.weather.statementMs), resolve))
       await ask(write)
     },
@@ -109,7 +116,28 @@ function answer(tables: Tables, query: string, params: Params): unknown[][] {
       Math.floor(Number(row.fields[7]) / 3_600) * 3_600,
     ])
   }
+  if (text.startsWith('SELECT owner, ')) {
+    return [...tables.progress].map(([owner, { completeBefore, publishedAt, version }]) => [
+      owner,
+      `${completeBefore}`,
+      `${publishedAt}`,
+      `${version}`,
+    ])
+  }
   return answerRollups(tables, text, params)
+}
+
+/** Copies the records that were received in the stretches which the statement names. */
+function copyRecords(tables: Tables, query: string, tampering: Tampering): () => void {
+  const time = String.raw`fromUnixTimestamp64Milli\((\d+), 'UTC'\)`
+  const stretch = new RegExp(`received_at >= ${time}(?: AND received_at < ${time})?`, 'g')
+  const stretches = [...query.matchAll(stretch)].map(([, from, before]) => [Number(from), Number(before ?? Infinity)])
+  const copied = tampering
+    .copied(recordsOf(tables))
+    .filter(({ receivedMs }) => stretches.some(([from = 0, before = 0]) => receivedMs >= from && receivedMs < before))
+  return () => {
+    for (const { text } of copied) tables.byMeter.add(text)
+  }
 }
 
 /** The events a statement names by tenant and hash. */

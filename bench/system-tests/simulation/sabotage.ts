@@ -16,6 +16,8 @@ export type Tampering = {
   readonly rollupsAdd: boolean
   /** Roll-ups read the raw rows before what they say they cover. */
   readonly rollupsCoverLate: boolean
+  /** What of the records is copied to the table of meters. */
+  copied<R>(records: readonly R[]): readonly R[]
 }
 export type Sabotage = {
   /** What the simulation says of it. */
@@ -62,6 +64,18 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'a roll-up covers marks that came after the rows it read': {
     finding: /the roll-up .* says/,
     tampering: { rollupsCoverLate: true },
+  },
+  'lists of a meter are whole before all is copied': {
+    finding: /lists of a meter miss|records not copied/,
+    tampering: { copied: records => records.slice(1) },
+  },
+  'lists of a meter are whole while records are stored': {
+    finding: /lists of a meter miss/,
+    sink: sink => ({
+      ...sink,
+      insertProgress: rows =>
+        sink.insertProgress(rows.map(row => ({ ...row, completeBefore: row.completeBefore + 30_000 }))),
+    }),
   },
   'the gateway answers when it has sent': {
     finding: NOT_THERE,

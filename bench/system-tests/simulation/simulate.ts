@@ -3,7 +3,7 @@ import { createSenders, type Senders, sendMore } from './clients.ts'
 import { NO_SABOTAGE, type Sabotage } from './sabotage.ts'
 import { runIn } from './stand-ins.ts'
 import { calmDown, createSystem, fuseOf, PARTITIONS, type System, startAll } from './system.ts'
-import { markSums } from './tables.ts'
+import { markSums, recordsOf } from './tables.ts'
 import { createWorld, type World } from './world.ts'
 
 const STORMS_MAX = 2
@@ -97,11 +97,15 @@ function isQuiet(system: System, senders: Senders): boolean {
     ({ messages }, partition) => (tables.positions.get(partition)?.seq ?? 0) === messages.length,
   )
   // Adding up the marks is dear, so it is not done at every step.
-  return stored && world.steps % 8 === 0 && staleBuckets(system) === 0
+  return stored && world.steps % 8 === 0 && staleBuckets(system) === 0 && uncopied(system) === 0
 }
 
 const staleBuckets = ({ tables }: System): number =>
   [...markSums(tables)].filter(([key, { seq }]) => (tables.rollups.get(`TOTALS ${key}`)?.version ?? 0n) < seq).length
+
+/** Records that lists of a meter do not find in the table of meters yet. */
+const uncopied = ({ tables }: System): number =>
+  recordsOf(tables).filter(({ text }) => !tables.byMeter.has(text)).length
 
 function unsettled(system: System, senders: Senders): string {
   const { world, broker, tables } = system
@@ -109,5 +113,5 @@ function unsettled(system: System, senders: Senders): string {
     ({ messages }, partition) => `${tables.positions.get(partition)?.seq ?? 0}/${messages.length}`,
   )
   const busy = senders.clients.filter(client => client.busy).length
-  return `${busy} clients and ${senders.open} corrections wait, ${world.lateEffects} effects are late, stored ${ends.join(' ')}, ${staleBuckets(system)} buckets stale`
+  return `${busy} clients and ${senders.open} corrections wait, ${world.lateEffects} effects are late, stored ${ends.join(' ')}, ${staleBuckets(system)} buckets stale, ${uncopied(system)} records not copied`
 }

@@ -58,6 +58,7 @@ export function createSystem(world: World, sabotage: Sabotage): System {
   const tables = createTables()
   const checker = createChecker(broker, tables)
   tables.onPosition = checker.position
+  tables.onProgress = checker.listed
   const { random } = world
   const nobody = world.newLife('nobody', 0, () => undefined)
   const system: System = {
@@ -226,6 +227,7 @@ function clientFor({ world, tables, sabotage }: System, life: Life): ClickHouseC
     tombstoneVersion: version => version,
     rollupsAdd: false,
     rollupsCoverLate: false,
+    copied: records => records,
     ...sabotage.tampering,
   }
   return clientOf(world, life, tables, tampering)

@@ -26,6 +26,8 @@ export type Mark = { readonly meter: string; readonly customerKey: string; reado
 /** The bound parameters of a statement. */
 export type Params = Record<string, unknown>
 
+export type Progress = { readonly completeBefore: number; readonly publishedAt: number; readonly version: number }
+
 export type Tables = {
   readonly events: Map<string, EventRow>
   /** By place: the wire line, and what was said of it. */
@@ -35,8 +37,14 @@ export type Tables = {
   readonly marks: Map<string, Mark>
   readonly positions: Map<number, Position>
   readonly rollups: Map<string, Rollup>
+  /** The records that lists of a meter find, by their texts in `recordsOf`. */
+  readonly byMeter: Set<string>
+  /** By owner: how far `byMeter` is filled. */
+  readonly progress: Map<string, Progress>
   /** Called when a position is visible. */
   onPosition: (partition: number, seq: number) => void
+  /** Called when it is said how far `byMeter` is filled. */
+  onProgress: () => void
 }
 
 export const createTables = (): Tables => ({
@@ -47,7 +55,10 @@ export const createTables = (): Tables => ({
   marks: new Map(),
   positions: new Map(),
   rollups: new Map(),
+  byMeter: new Set(),
+  progress: new Map(),
   onPosition: () => undefined,
+  onProgress: () => undefined,
 })
 
 const FIELDS = 14
@@ -98,6 +109,9 @@ function insertRow(tables: Tables, table: string, row: unknown[]): void {
     case 'usage_positions':
       insertPosition(tables, row)
       return
+    case 'usage_records_by_meter_progress':
+      insertProgress(tables, row)
+      return
     default:
       throw new Error(`no table ${table}`)
   }
@@ -116,6 +130,27 @@ function insertPosition(tables: Tables, row: unknown[]): void {
   if ((tables.positions.get(partition)?.seq ?? 0) > seq) return
   tables.positions.set(partition, { seq, timeMs: Math.round(seconds * 1000), streamCreated: String(row[3]) })
   tables.onPosition(partition, seq)
+}
+
+function insertProgress({ progress, onProgress }: Tables, row: unknown[]): void {
+  const [owner = '', ...numbers] = row.map(String)
+  const [completeBefore = 0, publishedAt = 0, version = 0] = numbers.map(Number)
+  if ((progress.get(owner)?.version ?? 0) > version) return
+  progress.set(owner, {
+    completeBefore: Math.round(completeBefore * 1000),
+    publishedAt: Math.round(publishedAt * 1000),
+    version,
+  })
+  onProgress()
+}
+
+/** An event or one of its repeats, as lists know it, and when it was received. */
+export function recordsOf(tables: Tables): { readonly text: string; readonly receivedMs: number }[] {
+  const receivedMs = (fields: readonly unknown[]): number => Math.round(Number(fields[8]) * 1000)
+  return [
+    ...[...tables.events.values()].map(({ fields }) => ({ text: String(fields[0]), receivedMs: receivedMs(fields) })),
+    ...[...tables.duplicates].map(([place, row]) => ({ text: place, receivedMs: receivedMs(row) })),
+  ]
 }
 
 /** Every mark of a bucket added up: what a roll-up must reach to be read. */
