@@ -1,8 +1,11 @@
 // More events than a bench can wait for, in the tables alone that lists read.
-import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { copyRecords } from '../../aggregator/meter-lists/statements.ts'
+import { createUsageSink } from '../../aggregator/sinks/usage-sink.ts'
+import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { type Call, METERS, meterReference } from '../billing-run/platform.ts'
 import { EVENT_CUSTOMERS, eventCustomer, type Filled, fillEvents, MONTH_MS } from './fill-events.ts'
 
+const DAY = 86_400
 const ROWS_PER_STATEMENT = 250_000
 /** The newest, which are whole events: a page holds their ids. */
 const WHOLE = 100_000
@@ -55,6 +58,26 @@ async function fillRecords(client: ClickHouseClient, of: Filled): Promise<void> 
       },
     })
   await fillEvents(client, { ...of, from: records })
+  await fillMeterLists(client)
+}
+
+/** As an aggregator leaves them, once it has copied what there is. Events are received when they happen, one day after the other. */
+async function fillMeterLists(client: ClickHouseClient): Promise<void> {
+  const [first, last] = (
+    await selectRows<[number, number]>(
+      client,
+      'SELECT toUnixTimestamp(min(received_at)), toUnixTimestamp(max(received_at)) FROM usage_records_by_time',
+    )
+  )[0] ?? [0, 0]
+  for (let from = first; from <= last; from += DAY) await copyRecords(client, [{ from, before: from + DAY }])
+  const now = Date.now()
+  const progress = {
+    owner: 'bench',
+    completeBefore: Math.min(now, last * 1000) - 30_000,
+    publishedAt: now,
+    version: now,
+  }
+  await createUsageSink(client).insertProgress([progress])
 }
 
 /** More are filled into the tables alone that lists read. */

@@ -20,7 +20,7 @@ import {
   WITH_INDEXES,
 } from './read-records.ts'
 import { createShortLists } from './short-lists.ts'
-import { type EventFilter, isSparse, sourcesOf } from './sources.ts'
+import { type EventFilter, isSparse, type Stretch, sourcesOf } from './sources.ts'
 
 /** A list reaches this many of the newest events. Use a narrower filter to find older ones. */
 export const LIST_DEPTH = 50_000
@@ -63,15 +63,16 @@ export async function listStoredEvents(client: ClickHouseClient, tenant: Tenant,
   return { events: found, ended: whole && found.length < limit && (found.length > 0 || offset === 0), total }
 }
 
-/** A page of a customer's list that was short lately, with how many match; null for others. */
+/** A page of a customer's or a meter's list that was short lately, with how many match; null for others. */
 async function readShort(
   client: ClickHouseClient,
   tenant: Tenant,
   page: Omit<Page, 'now'>,
 ): Promise<{ readonly events: StoredEvent[]; readonly total: number } | null> {
   const { filter } = page
-  // A reference is looked up in two tables.
-  if (filter.customerKeys === undefined || filter.reference !== undefined || !short.has(tenant, filter)) return null
+  // A reference is looked up in two tables, and a platform's list is not read whole.
+  const isOfOne = filter.customerKeys !== undefined || filter.meterReference !== undefined
+  if (!isOfOne || filter.reference !== undefined || !short.has(tenant, filter)) return null
   try {
     const counted = await readCounted(client, tenant, page)
     const total = Math.min(counted.total, LIST_DEPTH)
@@ -203,6 +204,16 @@ async function nearestSparse(
 const timesOf = (rows: readonly NearRow[]): number[] => [...new Set(rows.map(([ms]) => Number(ms)))]
 const recordsIn = (rows: readonly NearRow[]): number => new Set(rows.map(row => row.join())).size
 
+/** The records that stand in these stretches, each once, no more than LIST_DEPTH. */
+function distinctRows(stretches: readonly Stretch[]): string {
+  const each = stretches.map(
+    ({ table, where, id }) =>
+      `(SELECT DISTINCT timestamp, ${id} AS id, repeat FROM ${table} WHERE ${where} LIMIT ${LIST_DEPTH})`,
+  )
+  if (each.length === 1) return each.join('')
+  return `(SELECT DISTINCT timestamp, id, repeat FROM (${each.join(' UNION ALL ')}) LIMIT ${LIST_DEPTH})`
+}
+
 /** How many records match, no further than LIST_DEPTH. */
 export async function countStoredEvents(
   client: ClickHouseClient,
@@ -212,14 +223,11 @@ export async function countStoredEvents(
   if (long.has(tenant, events)) return LIST_DEPTH
   const filter = tenantFilter(tenant)
   const sources = sourcesOf(filter, tenant, events)
-  const stretches = sources.flatMap(({ table, stretches: each }) => each.map(where => ({ table, where })))
+  const stretches = sources.flatMap(source => source.stretches)
   // Every version that may match does then, so the few rows that may are counted without what lies among them.
   const byRows = isSparse(events) && events.deleted !== false && stretches.length > 0
   const counted = byRows
-    ? stretches.map(
-        ({ table, where }) =>
-          `(SELECT DISTINCT timestamp, id_hash, repeat FROM ${table} WHERE ${where} LIMIT ${LIST_DEPTH})`,
-      )
+    ? [distinctRows(stretches)]
     : sources.map(({ table, where }) => `(SELECT 1 AS found FROM ${table} FINAL WHERE ${where} LIMIT ${LIST_DEPTH})`)
   const rows = await selectRows<[string]>(
     client,

@@ -49,21 +49,34 @@ export async function readRecords(client: ClickHouseClient, tenant: Tenant, page
 }
 
 /**
- * As readRecords, of all of the time, with how many match: all rows are read by what orders them, and those of the page whole. Of one
- * table, and refused where it would read more than ROWS_OF_A_COUNT_MAX.
+ * As readRecords, of all of the time, with how many match: all rows are read by what orders them, and those of the page whole. Of a
+ * customer or a meter, and refused where it would read more than ROWS_OF_A_COUNT_MAX.
  */
 export async function readCounted(
   client: ClickHouseClient,
   tenant: Tenant,
   page: Omit<Reading, 'extent'>,
 ): Promise<{ readonly events: StoredEvent[]; readonly total: number }> {
-  const { sql, params } = recordsSql(tenant, { ...page, extent: 'ALL' })
+  const { sql, params } = page.filter.customerKeys
+    ? recordsSql(tenant, { ...page, extent: 'ALL' })
+    : ofMeterSql(tenant, page)
   const bound = `max_rows_to_read = ${ROWS_OF_A_COUNT_MAX}`
   const { rows, total } = await selectCounted<RecordRow>(client, `${sql} ${WITH_INDEXES}, ${bound}`, params, {
     ...FEW_ROWS,
     ...RECORD_TIMES,
   })
   return { events: rows.map(recordOf), total }
+}
+
+/** The statement that reads a page of a meter, and all that stands before and after it, without its settings. */
+function ofMeterSql(tenant: Tenant, { filter: events, limit, offset }: Omit<Reading, 'extent'>): Statement {
+  const filter = tenantFilter(tenant)
+  const [source] = sourcesOf(filter, tenant, events)
+  const limits = `LIMIT ${filter.bind(limit, 'UInt32')} OFFSET ${filter.bind(offset, 'UInt32')}`
+  return {
+    sql: `SELECT ${RECORD_COLUMNS} FROM ${source?.counted} ORDER BY timestamp DESC, id, repeat ${limits}`,
+    params: filter.params,
+  }
 }
 
 /** Whether as many rows as `reach` may match; where fewer do, all of them were looked at. */
@@ -74,15 +87,16 @@ export async function reaches(
 ): Promise<boolean> {
   const filter = tenantFilter(tenant)
   const sources = sourcesOf(filter, tenant, events)
-  const further = beyond ? furtherSql(filter, beyond) : ''
-  const near = sources.map(source => nearestRows(source, { further, side: beyond?.side ?? 'OLDER', reach }))
+  const near = sources.map(source =>
+    nearestRows(source, { ...furtherOf(filter, beyond), side: beyond?.side ?? 'OLDER', reach }),
+  )
   const sql = `SELECT count() >= ${reach} FROM (${near.join(' UNION ALL ')}) ${SETTINGS}`
   const rows = await selectRows<[number]>(client, sql, filter.params, FEW_ROWS)
   return rows[0]?.[0] === 1
 }
 
 /** A row that may match; several may be versions of one record. */
-export type NearRow = readonly [ms: string, idHash: string, repeat: string]
+export type NearRow = readonly [ms: string, id: string, repeat: string]
 
 /** The nearest rows that may match, so many at most. */
 export async function nearRows(
@@ -93,34 +107,43 @@ export async function nearRows(
   const filter = tenantFilter(tenant)
   const side = beyond?.side ?? 'OLDER'
   const near = {
-    further: beyond ? furtherSql(filter, beyond) : '',
+    ...furtherOf(filter, beyond),
     side,
     reach: most,
-    columns: 'timestamp, id_hash, repeat',
+    whole: true,
   }
   const each = sourcesOf(filter, tenant, events).map(source => nearestRows(source, near))
-  const sql = `SELECT toUnixTimestamp64Milli(timestamp), toString(id_hash), repeat FROM (${each.join(' UNION ALL ')})
+  const sql = `SELECT toUnixTimestamp64Milli(timestamp), toString(id), repeat FROM (${each.join(' UNION ALL ')})
     ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${most} ${SETTINGS}`
   return await selectRows<NearRow>(client, sql, filter.params, FEW_ROWS)
 }
 
-function furtherSql(filter: UsageFilter, beyond: Beyond): string {
+/** What lies beyond a position, as conditions that follow others: by time alone, and by all that orders records. */
+type Further = { readonly later: string; readonly further: string }
+
+function furtherOf(filter: UsageFilter, beyond: Beyond | undefined): Further {
+  if (beyond === undefined) return { later: '', further: '' }
   const { time, further } = beyondSql(filter, beyond)
-  return ` AND ${time} AND ${further}`
+  return { later: ` AND ${time}`, further: ` AND ${time} AND ${further}` }
 }
 
-type Near = {
-  readonly further: string
+type Statement = { readonly sql: string; readonly params: Record<string, unknown> }
+
+type Near = Further & {
   readonly side: Beyond['side']
   readonly reach: number
-  readonly columns?: string
+  /** With what tells records of one time apart. */
+  readonly whole?: boolean
 }
 
 /** The times of the nearest rows that may match, of which several may be versions of one record. */
-function nearestRows({ table, stretches }: Source, { further, side, reach, columns = 'timestamp' }: Near): string {
+function nearestRows({ stretches }: Source, { later, further, side, reach, whole = false }: Near): string {
   const nearest = `ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${reach}`
-  const each = stretches.map(where => `(SELECT ${columns} FROM ${table} WHERE ${where}${further} ${nearest})`)
-  return each.length === 1 ? each.join('') : `(SELECT ${columns} FROM (${each.join(' UNION ALL ')}) ${nearest})`
+  const each = stretches.map(
+    ({ table, where, id, orders }) =>
+      `(SELECT timestamp${whole ? `, ${id} AS id, repeat` : ''} FROM ${table} WHERE ${where}${orders ? further : later} ${nearest})`,
+  )
+  return each.length === 1 ? each.join('') : `(SELECT * FROM (${each.join(' UNION ALL ')}) ${nearest})`
 }
 
 /** The condition that a record is as near as so many rows are which may match. */
@@ -133,18 +156,19 @@ function withinReach(source: Source, sparse: boolean, near: Near): string {
 }
 
 /** The statement that reads a page, without its settings. */
-function recordsSql(tenant: Tenant, page: Reading): { readonly sql: string; readonly params: Record<string, unknown> } {
+function recordsSql(tenant: Tenant, page: Reading): Statement {
   const { extent, limit, offset, beyond } = page
   const filter = tenantFilter(tenant)
   const side = beyond?.side ?? 'OLDER'
   const order = side === 'NEWER' ? OLDEST_FIRST : NEWEST_FIRST
-  const further = beyond ? furtherSql(filter, beyond) : ''
+  const beyondIt = furtherOf(filter, beyond)
+  const { further } = beyondIt
   const limits = `LIMIT ${filter.bind(limit, 'UInt32')} OFFSET ${filter.bind(offset, 'UInt32')}`
   const most = filter.bind(limit + offset, 'UInt32')
   const sparse = isSparse(page.filter)
   const nearSql = (source: Source): string => {
     if (typeof extent !== 'object') return ''
-    if ('reach' in extent) return withinReach(source, sparse, { further, side, reach: extent.reach })
+    if ('reach' in extent) return withinReach(source, sparse, { ...beyondIt, side, reach: extent.reach })
     const times = filter.bind(extent.times, 'Array(Int64)')
     return ` AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin(${times}), 'UTC'))`
   }

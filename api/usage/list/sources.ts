@@ -2,6 +2,7 @@
 import { eventHash } from '../../../shared/contracts/usage-event.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { Instant } from '../../../shared/time.ts'
+import { METER_RECORD_ID } from '../../../shared/usage/meter-records.ts'
 import { DUPLICATE_EXTRAS, EVENT_EXTRAS } from '../stored-events.ts'
 import { byCustomer, instantSql, type UsageFilter } from '../usage-sql.ts'
 
@@ -17,14 +18,27 @@ export type EventFilter = {
 }
 
 /**
- * `extras`: the columns of a record that not every table has, as expressions. `stretches`: of a table in order of time, the conditions of
- * each part of it that is; a record that matches has at least one version there, before versions are put together.
+ * Part of a table that is in order of time. `id` tells the records of one time and one `repeat` apart; `orders`: by the id of the event, so
+ * that it says what lies beyond a cursor.
+ */
+export type Stretch = {
+  readonly table: string
+  readonly where: string
+  readonly id: string
+  readonly orders: boolean
+}
+
+/**
+ * `extras`: the columns of a record that not every table has, as expressions. `stretches`: where what matches is found in order of time.
+ * A record that matches stands in at least one of them, before its versions are put together; it may stand there several times.
  */
 export type Source = {
   readonly table: string
   readonly extras: string
   readonly where: string
-  readonly stretches: readonly string[]
+  readonly stretches: readonly Stretch[]
+  /** Where all of it may be read and counted by one statement, what to read it from; it has the column `id` as well. */
+  readonly counted?: string
 }
 
 /** Whether what matches may be rare among its neighbours. An index of the table passes over those that do not match. */
@@ -44,6 +58,39 @@ function unchanging(filter: UsageFilter, { platformId, environment }: Tenant, ev
   ]
 }
 
+/**
+ * All records of the meter that were received before this moment stand in usage_records_by_meter (aggregator/meter-lists). Of a meter with
+ * many it is 1970.
+ */
+const wholeBefore = (meter: string): string =>
+  `(SELECT min(complete_before) FROM (SELECT complete_before FROM usage_records_by_meter_progress FINAL
+    UNION ALL SELECT toDateTime64(0, 3, 'UTC') FROM usage_common_meters WHERE ${meter} LIMIT 1))`
+
+type Conditions = (...more: string[]) => string
+
+/**
+ * The records of a meter by its own table, and what that may not have yet. How far it is filled is read first, so that what is copied
+ * meanwhile is found in one of them.
+ */
+const ofMeter = (may: Conditions, whole: string): Stretch[] => [
+  {
+    table: 'usage_records_by_time',
+    where: may(`received_at >= ${whole}`),
+    id: METER_RECORD_ID,
+    orders: true,
+  },
+  { table: 'usage_records_by_meter', where: may(`received_at < ${whole}`), id: 'id', orders: false },
+]
+
+/** The same records, each once, as a table. */
+function recordsOfMeter(all: Conditions, whole: string): string {
+  const columns = 'customer_key, meter_reference, timestamp, received_at, deleted, repeat, content'
+  const recent = `SELECT id_hash, ${METER_RECORD_ID} AS id, ${columns} FROM usage_records_by_time FINAL
+    WHERE ${all(`received_at >= ${whole}`)}`
+  const copied = `SELECT id_hash, id, ${columns} FROM usage_records_by_meter FINAL WHERE ${all(`received_at < ${whole}`)}`
+  return `(${recent} UNION ALL ${copied})`
+}
+
 /** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
 export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
   const { customerKeys, reference, deleted, duplicate } = events
@@ -57,16 +104,25 @@ export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilt
     const kind = duplicate === undefined ? [] : [duplicate ? 'repeat > 0' : 'identity(repeat) = 0']
     // A version that is not deleted says nothing; one that is outranks all others (aggregator/steps/rows.ts).
     const always = [...own, ...(deleted === true ? state : []), ...kind]
-    const each = customerKeys && [...new Set(customerKeys)]
-    const stretches = each?.map(key => [`customer_key = ${filter.bind(key, 'String')}`]) ?? [[]]
-    return [
-      {
-        table: customerKeys === undefined ? 'usage_records_by_time' : 'usage_records_by_customer',
-        extras: 'deleted, repeat, content',
-        where: all(...state, ...kind),
-        stretches: stretches.map(stretch => [filter.scope, ...stretch, ...always].join(' AND ')),
-      },
-    ]
+    const may: Conditions = (...more) => [filter.scope, ...more, ...always].join(' AND ')
+    const extras = 'deleted, repeat, content'
+    const where = all(...state, ...kind)
+    if (customerKeys !== undefined) {
+      const table = 'usage_records_by_customer'
+      const stretches = [...new Set(customerKeys)].map(key => ({
+        table,
+        where: may(`customer_key = ${filter.bind(key, 'String')}`),
+        id: 'id_hash',
+        orders: true,
+      }))
+      return [{ table, extras, where, stretches }]
+    }
+    const table = 'usage_records_by_time'
+    if (events.meterReference === undefined)
+      return [{ table, extras, where, stretches: [{ table, where: may(), id: 'id_hash', orders: true }] }]
+    const whole = wholeBefore(`${filter.scope} AND meter_reference = ${filter.bind(events.meterReference, 'String')}`)
+    const counted = recordsOfMeter((...more) => all(...state, ...kind, ...more), whole)
+    return [{ table, extras, where, stretches: ofMeter(may, whole), counted }]
   }
   const first = { table: 'usage_events', extras: EVENT_EXTRAS, where: all(...state), stretches: [] }
   const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, where: all(), stretches: [] }
