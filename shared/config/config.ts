@@ -28,7 +28,11 @@ const setting = <T>(help: string, fallback: string | null, parse: (text: string)
 /** A fallback of null means that the variable is required by the processes that use it. */
 export const SETTINGS = {
   DATA_DIR: setting('Where the embedded services, the aggregator index and credentials.json live.', '.local', text),
-  PORT_BASE: setting('First port; api +0, identity +1, ingest +2, then the rest.', '8080', integer(1, 65_000)),
+  PORT_BASE: setting(
+    'First port; api +0, identity +1, ingest +2, then the rest. Best below 32768: from there on Linux gives ports to outgoing connections.',
+    '8080',
+    integer(1, 65_000),
+  ),
   WORKERS: setting(
     'Workers that `npm start` runs. Each bills two groups of subscriptions at a time; a second one uses a second core.',
     '2',
