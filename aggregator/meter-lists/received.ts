@@ -14,7 +14,7 @@ export type Received = {
   /** Whether nothing is left of what `missingFrom` was given. */
   copied(): boolean
   failed(): void
-  /** The first second of which something may be missing; null when nothing is. */
+  /** The earliest second whose records may be missing; null when none are. */
   earliest(): number | null
 }
 

@@ -5,8 +5,9 @@ import { request } from 'undici'
 
 /** In the folder that the embedded server may write backups to. */
 const FOLDER = 'backups'
-/** How far each partition of the log is stored. */
-const POSITIONS = 'usage_positions'
+/** How far each partition of the log is stored, and how far the table of meters is filled. */
+const POSITIONS = ['usage_positions', 'usage_records_by_meter_progress']
+const positionsOf = (database: string): string[] => POSITIONS.map(table => `${database}.${table}`)
 
 /**
  * Runs one statement, however long it takes. Throws with the server's answer when it fails.
@@ -29,14 +30,15 @@ async function run(url: string, query: string): Promise<void> {
  * stored meanwhile is then read from the log once more, and recognised.
  */
 export const backupStatements = (database: string, name: string): string[] => [
-  `BACKUP TABLE ${database}.${POSITIONS} TO File('${name}/positions')`,
-  `BACKUP DATABASE ${database} EXCEPT TABLES ${database}.${POSITIONS} TO File('${name}/tables')`,
+  `BACKUP TABLE ${positionsOf(database).join(', TABLE ')} TO File('${name}/positions')`,
+  `BACKUP DATABASE ${database} EXCEPT TABLES ${positionsOf(database).join(', ')} TO File('${name}/tables')`,
 ]
 
 /** The statements that bring it back, in their order: tables without positions are filled again from the log, never the reverse. */
 export const restoreStatements = (database: string, name: string): string[] => [
   `RESTORE DATABASE ${database} FROM File('${name}/tables')`,
-  `RESTORE TABLE ${database}.${POSITIONS} FROM File('${name}/positions')`,
+  // All that is there: a backup of an earlier release has fewer tables.
+  `RESTORE ALL FROM File('${name}/positions')`,
 ]
 
 type Server = {

@@ -136,6 +136,7 @@ test('ClickHouse: backed up, lost and restored by the statements of the page, in
   }
   await client.command({ query: 'INSERT INTO usage_positions (log_partition, log_seq) VALUES (0, 7)' })
   await client.command({ query: 'INSERT INTO usage_dead_letters (log_partition, log_seq) VALUES (0, 8), (1, 9)' })
+  await client.command({ query: "INSERT INTO usage_records_by_meter_progress (owner) VALUES ('a')" })
   const server = createClient({ url })
   closers.push(() => server.close())
   const folderOfBackup = uniqueName()
@@ -146,7 +147,8 @@ test('ClickHouse: backed up, lost and restored by the statements of the page, in
   await run(documented('sql', 'BACKUP TABLE'))
   await server.command({ query: `DROP DATABASE ${database} SYNC` })
   await run(documented('sql', 'RESTORE DATABASE'))
-  expect([await count('usage_positions'), await count('usage_dead_letters')]).toEqual(['1', '2'])
+  const tables = ['usage_positions', 'usage_records_by_meter_progress', 'usage_dead_letters']
+  expect(await Promise.all(tables.map(count))).toEqual(['1', '1', '2'])
 })
 
 describe('NATS', () => {

@@ -60,7 +60,7 @@ describe('refusals', () => {
     expect((await attach(crowd.slice(1))).status).toBe(200)
   })
 
-  test('of two advances at once one is done; one that was cut off is gone on with', async () => {
+  test('when two advances come at once, one is refused; one that was cut off can be continued', async () => {
     const { billed, clock } = await living()
     const to = '2025-04-01T12:00:00Z'
     const answers = await Promise.all([advance(clock, to), advance(clock, to)])

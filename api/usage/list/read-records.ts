@@ -118,7 +118,7 @@ export async function nearRows(
   return await selectRows<NearRow>(client, sql, filter.params, FEW_ROWS)
 }
 
-/** What lies beyond a position, as conditions that follow others: by time alone, and by all that orders records. */
+/** SQL conditions for records beyond a position: `later` compares the time alone, `further` also the id. Each starts with AND. */
 type Further = { readonly later: string; readonly further: string }
 
 function furtherOf(filter: UsageFilter, beyond: Beyond | undefined): Further {

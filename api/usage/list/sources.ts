@@ -18,8 +18,8 @@ export type EventFilter = {
 }
 
 /**
- * Part of a table that is in order of time. `id` tells the records of one time and one `repeat` apart; `orders`: by the id of the event, so
- * that it says what lies beyond a cursor.
+ * Part of a table that is in order of time. `id` tells the records of one time and one `repeat` apart; `orders`: its rows
+ * have the event's id, which a cursor compares.
  */
 export type Stretch = {
   readonly table: string

@@ -43,7 +43,7 @@ describe('init from a template', () => {
     })
     expect(body['pricing_plan_subscription'].id).toBe(body['id'])
     expect(body['pricing_plan_schedules']).toHaveLength(2)
-    // Fourteen days, although clocks go forward on the 29th: the entity lies in Amsterdam.
+    // Fourteen days by the clock of Amsterdam, where the entity is; it goes forward on the 29th.
     expect(await spans(body['id'])).toEqual([
       ['2026-03-19T23:00:00Z', '2026-04-02T22:00:00Z', 'ACTIVE'],
       ['2026-04-02T22:00:00Z', null, 'ACTIVE'],
@@ -206,7 +206,7 @@ describe('init in full', () => {
       'INVALID_FIELD',
     ],
     [
-      'a second schedule that lies before the first',
+      'a second schedule that starts before the first one',
       async version => ({
         pricing_plan_subscription: { ...base(), customer_id: await customer() },
         pricing_plan_schedules: [
