@@ -75,12 +75,14 @@ const EARLY_RECORDS = `
   insert into invoices (platform_id, environment, id, created_at, updated_at, status, customer_id, billing_entity_id,
       pricing_plan_subscription_id, period_start, period_end, advance_only, cut_at, billing_currency, timezone, amount_excluding_tax,
       tax_amount, amount_including_tax, payment_status, content, fingerprint, invoice_number, invoice_date, due_date, updated_to_final_at)
-    select 'plat_1', 'LIVE', id, now(), now(), status, 'cust_1', 'bien_1', 'ppsu_1', '2026-01-01Z', '2026-02-01Z', false, '2026-02-01Z',
-      'EUR', 'UTC', 100, 21, 121, payment_status, '{"advance_charges": [], "periods": [{"start_at": "2026-01-01T00:00:00Z",
+    select 'plat_1', 'LIVE', id, now(), now(), status, 'cust_1', 'bien_1', 'ppsu_1', start_at::timestamptz, '2026-02-01Z', false,
+      '2026-02-01Z', 'EUR', 'UTC', amount, 0.21 * amount, 1.21 * amount, payment_status, '{"advance_charges": [], "periods": [{"start_at": "2026-01-01T00:00:00Z",
         "end_at": "2026-02-01T00:00:00Z", "groups": [{"pricing_plan_schedule_id": "ppsc_1", "lines": [{"id": "line_1",
         "pricing_item_id": "prii_1", "product_items": [{"id": "proi_1"}], "amount_excluding_tax": {"quantity": "100"},
         "amount_including_tax": {"quantity": "121"}}]}]}]}', 'made before', number, '2026-02-01Z', '2026-03-01Z', '2026-02-01Z'
-    from (values ('invo_1', 'FINAL', 'PAID', 'F1'), ('invo_2', 'VOID', 'UNPAID', null)) as v (id, status, payment_status, number);
+    from (values ('invo_1', 'FINAL', 'PAID', 'F1', '2026-01-01Z', 100), ('invo_2', 'VOID', 'UNPAID', null, '2026-01-01Z', 0),
+      ('invo_3', 'FINAL', 'UNPAID', 'F3', '2026-01-02Z', 0), ('invo_4', 'FINAL', 'UNPAID', 'F4', '2026-01-03Z', 100)
+    ) as v (id, status, payment_status, number, start_at, amount);
 `
 
 test('an upgrade by an owner that row-level security binds fills the rows of every tenant, once, however many processes begin it', async () => {
@@ -107,11 +109,15 @@ test('an upgrade by an owner that row-level security binds fills the rows of eve
     )
     expect(subscriptions).toEqual([{ billing_entity_country: 'BE', start_at: new Date('2026-01-01') }])
     const { rows: invoices } = await client.query(
-      `select id, holds_period, settled_amount, content ? 'advance_charges' as old from invoices order by id`,
+      `select id, holds_period, settled_amount::real, content ? 'advance_charges' as old, nothing_due
+       from invoices order by id`,
     )
+    const stored = { holds_period: true, settled_amount: 0, old: false, nothing_due: false }
     expect(invoices).toEqual([
-      { id: 'invo_1', holds_period: true, settled_amount: '121', old: false },
-      { id: 'invo_2', holds_period: false, settled_amount: '0', old: false },
+      { ...stored, id: 'invo_1', settled_amount: 121 },
+      { ...stored, id: 'invo_2', holds_period: false },
+      { ...stored, id: 'invo_3', nothing_due: true },
+      { ...stored, id: 'invo_4' },
     ])
     // The owner looks for numbers, in the tenant of the transaction.
     const { rows: found } = await client.query(
@@ -123,7 +129,7 @@ test('an upgrade by an owner that row-level security binds fills the rows of eve
       'select invoice_id, line_id, amount_excluding_tax, tax_amount from invoice_lines order by invoice_id',
     )
     expect(lines).toEqual(
-      ['invo_1', 'invo_2'].map(invoice_id => ({
+      ['invo_1', 'invo_2', 'invo_3', 'invo_4'].map(invoice_id => ({
         invoice_id,
         line_id: 'line_1',
         amount_excluding_tax: '100',

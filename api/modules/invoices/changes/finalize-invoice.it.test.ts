@@ -114,6 +114,7 @@ describe('finalizing', () => {
       `amount_including_tax = 1, amount_excluding_tax = 1, tax_amount = 0`,
       `content = '{}'`,
       `status = 'VOID'`,
+      'nothing_due = true',
     ]) {
       await expect(rig.api.sql(`update invoices set ${change} where id = $1`, [invoice['id']])).rejects.toThrow(
         'cannot change',

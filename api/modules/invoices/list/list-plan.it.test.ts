@@ -1,12 +1,19 @@
-// Searches of a year of invoices read an index and count no further than pages are counted: the statements that the api sends, explained.
+// Searches of a year of invoices read an index and count no further than pages are counted, and the search for overdue ones reads an index
+// of those that may be: the statements that are sent, explained.
+import { sql } from 'drizzle-orm'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type DatabaseRole, inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { loginOf } from '../../../../shared/testing/database-logins.ts'
 import { type ApiHarness, startOwnApi } from '../../../testing/harness.ts'
+import { openWorkerDatabase } from '../../../testing/worker.ts'
 import { seedInvoice } from '../../billing/testing/seed-invoice.ts'
+import { findOverdue } from '../overdue/jobs.ts'
+import { unpaidInvoices } from '../overdue/unpaid-invoices.ts'
 
-/** 12,000 FINAL invoices, some of them unpaid, with a VOID one after every 120. */
+/** 12,000 FINAL invoices, some of them unpaid and some for nothing, with a VOID one after every 120. */
 const INVOICES = 12_100
+const INVOICES_UNPAID = 120
 const LIMIT = 50
 /** So far pages are counted, and one more to know whether there are more. */
 const COUNTED = 10_001
@@ -22,9 +29,10 @@ beforeAll(async () => {
        billing_entity_id, invoice_date, due_date, billing_currency, timezone, amount_excluding_tax, tax_amount, amount_including_tax,
        payment_status, content, inputs_hash, updated_to_final_at, producer, holds_period, own_notes, credited_amount, paid_amount, settled_amount)
      select t.platform_id, t.environment, 'invo_' || n, at, at, case when not void then 'N-' || n end, case when void then 'VOID' else 'FINAL' end, 'STANDARD', 'DEFAULT', t.customer_id, t.billing_entity_id, at, at, 'EUR', 'UTC',
-       100, 0, 100, case when void or n % 100 = 0 then 'UNPAID' else 'PAID' end, t.content, '', at, 'ONE_OFF', false, '[]', 0, 0, 0
+       amount, 0, amount, case when void or n % 100 = 0 or amount = 0 then 'UNPAID' else 'PAID' end, t.content, '', at, 'ONE_OFF', false, '[]', 0, 0, 0
      from generate_series(1, $2::int) as n
-     cross join lateral (select timestamptz '2025-01-01T00:00:00Z' + n * interval '1 hour' as at, n % 121 = 0 as void) as made
+     cross join lateral (select timestamptz '2025-01-01T00:00:00Z' + n * interval '1 hour' as at, n % 121 = 0 as void,
+       case when n % 100 = 1 then 0 else 100 end as amount) as made
      join invoices t on t.id = $1`,
     [seeded['id'], INVOICES],
   )
@@ -43,17 +51,17 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Sent[]> {
     return query.mock.calls.flatMap(([config, values]): Sent[] => {
       const text = typeof config === 'string' ? config : (config as unknown as Sent).text
       const given = Array.isArray(values) ? values : ((config as unknown as Partial<Sent>).values ?? [])
-      return / from "invoices"/.test(text) ? [{ text, values: given }] : []
+      return / from ("invoices"|invoices v)/.test(text) ? [{ text, values: given }] : []
     })
   } finally {
     query.mockRestore()
   }
 }
 
-/** The nodes of the plan, run under row-level security as the api runs it. */
-async function nodesOf({ text, values }: Sent): Promise<Plan[]> {
+/** The nodes of the plan, run under row-level security as the api or the worker runs it. */
+async function nodesOf({ text, values }: Sent, role: DatabaseRole = 'millrace_app'): Promise<Plan[]> {
   const { platformId, environment } = api.tenants.aLive.tenant
-  const client = new pg.Client({ connectionString: loginOf(api.databaseUrl, 'millrace_app') })
+  const client = new pg.Client({ connectionString: loginOf(api.databaseUrl, role) })
   await client.connect()
   try {
     await client.query(`set app.platform_id = ${pg.escapeLiteral(platformId)}`)
@@ -66,6 +74,31 @@ async function nodesOf({ text, values }: Sent): Promise<Plan[]> {
     await client.end()
   }
 }
+
+test('invoices with an open amount are found by indexes of those alone', async () => {
+  const { tenant } = api.tenants.aLive
+  const system = await openWorkerDatabase(api, 1)
+  try {
+    const all = { where: sql`true`, limit: INVOICES, hold: 'share' } as const
+    const sent: readonly [DatabaseRole, string, Sent[]][] = [
+      ['millrace_worker', 'invoices_becoming_overdue', await statementsOf(() => findOverdue(system))],
+      [
+        'millrace_app',
+        'invoices_open_amount',
+        await statementsOf(() =>
+          inTenant(api.database, tenant, SERVICE, uow => unpaidInvoices(uow, { dueBefore: uow.now, ...all })),
+        ),
+      ],
+    ]
+    for (const [role, index, [statement]] of sent) {
+      if (!statement) throw new Error('a statement looks for them')
+      const read = (await nodesOf(statement, role)).filter(node => node['Relation Name'] === 'invoices')
+      expect(read).toEqual([expect.objectContaining({ 'Index Name': index, 'Actual Rows': INVOICES_UNPAID })])
+    }
+  } finally {
+    await system.close()
+  }
+})
 
 const year = { name: 'invoice_date', value: '[2025-01-01T00:00:00Z,2025-12-31T23:59:59Z]' }
 const SEARCHES: readonly (readonly [string, string, object])[] = [

@@ -3,9 +3,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../shared/time.ts'
 
-/** A condition on the invoices `v`: FINAL, with an open amount. Written like the condition of the indexes. */
-export const IS_OPEN = sql`v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID')
-  and v.amount_including_tax > v.credited_amount`
+/**
+ * A condition on the invoices `v`: FINAL, with an open amount. Written like the condition of the indexes. A trigger sets
+ * `nothing_due` from the amounts: if an index named them, each new amount of an OPEN invoice would change every index.
+ */
+export const IS_OPEN = sql`v.status = 'FINAL' and v.payment_status in ('UNPAID', 'PARTIALLY_PAID') and not v.nothing_due`
 
 export type UnpaidInvoice = {
   readonly id: string
