@@ -190,6 +190,23 @@ describe('usage of March that comes in April', () => {
     expect(await rig.variantOf(late)).toBe('INVOICE_FINAL')
   })
 
+  test('usage priced in credits has the quarter of the item that sells the credits, also where a price of the schedule sells them', async () => {
+    const { id: credit_type_id } = await post('credit-types', { reference: tenant.seed.unique('credits'), name: 'C' })
+    const own = await billedSubscription(tenant, {
+      start_at: '2026-02-01T00:00:00Z',
+      bands: [{ credits: { quantity: '1', credit_type_id } }],
+      schedule: async () => ({ pricing_categories: [{ pricings: [await quarterlyCredits(credit_type_id)] }] }),
+    })
+    const used = await send(own, '2026-02-04T00:00:00Z', '10')
+    const invoice = async () => (await linksOf(used)).map(link => link['invoice_id'])
+    expect(await invoice()).toEqual([null])
+    for (const day of ['2026-03-01T01:00:00Z', '2026-03-02T00:00:00Z']) await billAt(own, day)
+    expect(await invoice()).toEqual([null])
+    for (const day of ['2026-04-01T01:00:00Z', '2026-04-02T00:00:00Z']) await billAt(own, day)
+    const closing = (await invoicesOf(own)).find(({ status }) => status === 'FINAL')
+    expect(await invoice()).toEqual([closing?.['id']])
+  })
+
   test('with NOT_MATCHED it is kept and on no invoice, until the platform wants it', async () => {
     const own = await billedSubscription(tenant, { start_at: START, ...TIERED })
     await send(own, '2026-03-04T00:00:00Z', '10')
@@ -231,3 +248,16 @@ describe('usage of March that comes in April', () => {
     expect((await invoicesOf(own)).map(shown)).toEqual(['FINAL 03-01..04-01 3.00', 'OPEN 03-01..04-01 0.20'])
   })
 })
+
+const post = (url: string, body: object): Promise<Row> => succeed(tenant, 'POST', `/v1/${url}`, body)
+
+/** A pricing that sells these credits by the quarter. */
+async function quarterlyCredits(credit_type_id: string): Promise<Row> {
+  const named = (of: string) => ({ reference: tenant.seed.unique(of), name: of, status: 'ACTIVE' })
+  const { id: product_id } = await post('products', named('product'))
+  const item = { ...named('item'), product_id, model_type: 'CREDITS', credits: { credit_type_id } }
+  const { id } = await post('product-items', item)
+  const bands = [{ amount: { quantity: '0.05', currency: 'EUR' } }]
+  const config = { pricing_type: 'FLAT', bands, billing_period: { type: 'MONTH', value: 3 } }
+  return { product_ids: [product_id], items: [{ product_item_ids: [id], configs: [config] }] }
+}

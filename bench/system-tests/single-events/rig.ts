@@ -11,7 +11,7 @@ import { createEventLog, type EventLog } from '../../../api/usage/event-log.ts'
 import { createEventStore, type EventStore } from '../../../api/usage/event-store.ts'
 import { eventHash, eventId } from '../../../shared/contracts/usage-event.ts'
 import { ensureStreams } from '../../../shared/log/streams.ts'
-import { createTestClickHouse } from '../../../shared/testing/clickhouse.ts'
+import { createTestClickHouse, type TestClickHouse } from '../../../shared/testing/clickhouse.ts'
 import { startTestNats } from '../../../shared/testing/nats.ts'
 
 /** When the subscriptions of these tests start. */
@@ -56,10 +56,19 @@ export type EventsRig = {
   close(): Promise<void>
 }
 
-/** `ownDatabase`: for a test of what works on the rows of every tenant, such as the relay. */
-export async function openEventsRig({ ownDatabase = false } = {}): Promise<EventsRig> {
+/**
+ * `ownDatabase`: for a test of what works on the rows of every tenant, such as the relay. `clickhouse`: for a test that changes its tables;
+ * it is dropped when the rig closes.
+ */
+export async function openEventsRig({
+  ownDatabase = false,
+  clickhouse: given,
+}: {
+  readonly ownDatabase?: boolean
+  readonly clickhouse?: TestClickHouse
+} = {}): Promise<EventsRig> {
   const nats = await startTestNats()
-  const clickhouse = await createTestClickHouse()
+  const clickhouse = given ?? (await createTestClickHouse())
   const aggregator = await createTestAggregator({ natsUrl: nats.url, clickhouse })
   const { client, partitions } = aggregator
   const jsm = await jetstreamManager(aggregator.nats)

@@ -155,13 +155,14 @@ describe('usage that is priced in credits', () => {
 })
 
 describe('what less usage gives back', () => {
-  const example: Example = { start: START, items: [metered([{ amount: eur('0.1') }])] }
-  const late = (quantities: readonly [string, number][]) => {
-    const inputs = exampleInputs(example)
+  type Figure = readonly [quantity: string, events: number]
+  /** The invoice of April, after that of March counted `before` and the usage of March became `after`. */
+  const april = (before: Figure, after: Figure, item = metered([{ amount: eur('0.1') }])) => {
+    const inputs = exampleInputs({ start: START, items: [item] })
     const terms = resolveTerms(inputs)
-    const [, march, april] = invoiceWindows(inputs)
-    if (!march || !april) throw new Error('there are invoices')
-    const reading = (window: typeof march, of: readonly LateCharge[], figure: [string, number]) => {
+    const [, march, next] = invoiceWindows(inputs)
+    if (!march || !next) throw new Error('there are invoices')
+    const reading = (window: typeof march, of: readonly LateCharge[], figure: Figure) => {
       const charges = [...chargesOf(terms, window, new Set()), ...of.map(({ charge }) => charge)]
       const usage = new Map(
         usageNeeds(charges).map(({ key, interval }) => [
@@ -171,23 +172,39 @@ describe('what less usage gives back', () => {
       )
       return priceInvoice(inputs, { terms, window, billed: new Set(), usage, late: of, finalizedAt: null })
     }
-    const [before, after] = quantities
-    if (!before || !after) throw new Error('two figures')
-    const { counted } = reading(march, [], [...before])
+    const { counted } = reading(march, [], before)
     const of = { subscription_id: 's', positions: [], customer_keys: [], names_hash: null }
     const [unit] = lateUnits([{ invoice_id: 'march', charges: counted, ...of }])
     const term = unit && termOf(terms, unit)
     if (!unit || !term) throw new Error('March is a unit')
-    return reading(april, [lateCharge(term, unit, 'april')], [...after]).columns.amount_excluding_tax
+    return reading(next, [lateCharge(term, unit, 'april')], after)
   }
 
-  test.each<[string, [string, number], [string, number], string]>([
+  test.each<[string, Figure, Figure, string]>([
     ['fell', ['100', 10], ['60', 9], '0'],
     ['fell, though there are more events', ['100', 10], ['60', 12], '0'],
     ['stayed', ['100', 10], ['100', 10], '0'],
     ['rose', ['100', 10], ['120', 11], '2'],
     ['was corrected upwards', ['100', 10], ['120', 10], '2'],
   ])('usage that %s', (_, before, after, expected) => {
-    expect(late([before, after])).toBe(expected)
+    expect(april(before, after).columns.amount_excluding_tax).toBe(expected)
+  })
+
+  test.each<[string, Figure]>([
+    ['corrected', ['0', 1]],
+    ['deleted', ['0', 0]],
+  ])('an event that took usage away and is %s is on the next invoice, also where that costs nothing', (_, after) => {
+    const item = metered([{ amount: eur('0.1'), minimum_amount: eur('5') }], { pricing_type: 'FLAT' })
+    const late = linesIn(april(['-8', 1], after, item)).filter(line => line.late_for_invoice_id)
+    expect(late.map(line => [line.meter_value?.number, line.amount_excluding_tax.quantity])).toEqual([['8', '0.00']])
+  })
+
+  test.each<[string, Figure, string]>([
+    ['corrected', ['12', 2], '-0.8'],
+    ['deleted', ['12', 1], '0'],
+  ])('where more usage costs less, and an event was %s', (_, after, expected) => {
+    const bands = [{ tier_top_bound: { number: '10' }, amount: eur('0.2') }, { amount: eur('0.1') }]
+    const item = metered(bands, { pricing_type: 'TOP_TIERED' })
+    expect(april(['10', 2], after, item).columns.amount_excluding_tax).toBe(expected)
   })
 })

@@ -140,10 +140,10 @@ export function rateLate(
   const total = inBillingCurrency(charge, rated.total.quantity)
   const counted = { quantity: decimal(unit.together.number), count: decimal(unit.together.count) }
   if (together.quantity.lt(counted.quantity)) return null
-  const isMore =
-    together.count.gte(counted.count) && !(together.quantity.eq(counted.quantity) && together.count.eq(counted.count))
+  const isMore = together.quantity.gt(counted.quantity) || together.count.gt(counted.count)
   const due = total.minus(signed(charge, unit.exact))
-  if (!isMore && due.lte(ZERO)) return null
+  if (!isMore && due.eq(ZERO)) return null
+  if (due.lt(ZERO) && (!isMore || together.count.lt(counted.count))) return null
   const own = { ...priced.metered, quantity: decimal(unit.last.number), count: decimal(unit.last.count) }
   // The quantity counted for each value is not stored, so such a price is never billed a negative amount.
   if (due.lt(ZERO) && (charge.split || config.perEvent)) return null

@@ -1,8 +1,8 @@
 // How the time of a price is cut: when it is sold, and the periods in which it is billed and priced.
 import type { PeriodGrid, PeriodLength, Span } from '../../../../shared/billing/periods.ts'
-import { creditTypeOf, isInCredits } from '../../../../shared/rating/credits.ts'
 import { at, type Instant, type Interval, instantOf } from '../../../../shared/time.ts'
-import { termsOf, variantFor } from '../../catalog/pricing-plans/variants/variants.ts'
+import { cadenceOf } from '../../catalog/pricing-plans/variants/cadence.ts'
+import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
 import type {
   BillingInputs,
   ConfigInput,
@@ -44,21 +44,17 @@ type Sold = Pick<SoldPricing, 'during'> & {
   readonly config: ConfigInput
 }
 
-type Cadence = Pick<ConfigInput, 'billing_period' | 'pricing_period'>
-
-/** A price in credits has the periods of the item that sells the credits (contract: Wallet rules). */
-function cadenceOf(
+/** The item that sells credits of a type with a price of this version: of the version itself, else of one that the schedule sells beside it. */
+function sellerOf(
   { inputs, productItems }: Subscribed,
-  { schedule, pricing: { pricing_plan_version_id: versionId }, config }: Sold,
-): Cadence {
-  if (!isInCredits(config)) return config
-  const creditTypeId = creditTypeOf(config)
+  { schedule, pricing: { pricing_plan_version_id: versionId } }: Sold,
+  creditTypeId: string,
+): ItemInput | undefined {
   const isSelling = (item: ItemInput): boolean =>
     item.product_item_ids.some(id => productItems(id).credits?.credit_type_id === creditTypeId)
   const itemsOf = (version: string): readonly ItemInput[] =>
     inputs.pricings.filter(each => each.pricing_plan_version_id === version).flatMap(({ items }) => items)
-  const selling = [versionId, ...versionsBeside(schedule, versionId)].flatMap(itemsOf).find(isSelling)
-  return (selling && variantFor(selling, termsOf(schedule, inputs.subscription))?.configs[0]) ?? config
+  return [versionId, ...versionsBeside(schedule, versionId)].flatMap(itemsOf).find(isSelling)
 }
 
 /** The versions that the schedule sells together with this one: its plan beside its own prices, and these beside its plan. */
@@ -76,7 +72,10 @@ export function calendarOf(of: Subscribed, sold: Sold): PriceCalendar | null {
   if (!span) return null
   const left = clip(during, span)
   if (!left) return null
-  const config = cadenceOf(of, sold)
+  const config = cadenceOf(sold.config, {
+    terms: termsOf(schedule, inputs.subscription),
+    sellerOf: creditTypeId => sellerOf(of, sold, creditTypeId),
+  })
   const billingPeriod = config.billing_period ?? schedule.billing_period ?? inputs.subscription.billing_period
   const pricingPeriod = config.pricing_period ?? billingPeriod
   const { gridOf } = calendarAt(inputs, span, left.start)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eur, refusal } from '../../../testing/catalog.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
+import { succeed } from '../../billing/testing/billed-subscription.ts'
 import { NO_USAGE } from '../../billing/testing/no-usage.ts'
 import { grantingPlans, LUMP, SEATS } from '../testing/granting-plans.ts'
 
@@ -120,5 +121,52 @@ test('a second rule beside PER_SEAT is refused where one of them is a price of t
     const answer = await post('pricing-plan-schedules', { ...schedule, ...sold })
     expect(refusal(answer)).toEqual([400, 'INVALID_FIELD', 'pricing_categories'])
     expect((await post('pricing-plan-schedules', schedule)).status).toBe(201)
+  }
+})
+
+test('a second rule beside PER_SEAT is refused where one of them is in a new version of the rate card of a schedule', async () => {
+  plans.setTime('2026-04-01T00:00:00Z')
+  const seats = { model: 'PER_SEAT', config: { ...SEATS, wallet_grants: [plans.fixed('100', { source: 'PER_SEAT' })] } }
+  const fee = { model: 'RECURRING', config: { ...LUMP, wallet_grants: [plans.fixed('5')] } }
+  for (const [ofCard, ofSchedule] of [
+    [seats, fee],
+    [fee, seats],
+  ] as const) {
+    const [sold, own] = (await plans.sold([ofCard, ofSchedule])).items as [Row, Row]
+    const priced = (item: Row, config: object) => ({
+      product_ids: [item['product_id']],
+      items: [{ product_item_ids: [item['id']], configs: [config] }],
+    })
+    const card = await plans.post('pricing-plans', { reference: tenant.seed.unique('card'), variant: 'RATE_CARD' })
+    const versionFrom = async (start_at: string, config: object) => {
+      const version = await plans.post('pricing-plan-versions', {
+        pricing_plan_id: card['id'],
+        rate_card: { start_at },
+      })
+      await plans.post('pricings', {
+        pricing_plan_version_id: version['id'],
+        name: 'Team',
+        ...priced(sold, config),
+      })
+      return await tenant.call('PATCH', `/v1/pricing-plan-versions/${version['id']}`, { status: 'ACTIVE' })
+    }
+    const plain = { ...ofCard.config, wallet_grants: [] }
+    expect((await versionFrom('2026-01-01T00:00:00Z', plain)).status).toBe(200)
+    const { id } = await plans.post('pricing-plan-subscriptions', {
+      customer_id: await plans.customer(),
+      billing_entity_id: plans.of.billingEntity['id'],
+      billing_currency: 'EUR',
+    })
+    const schedule = await plans.post('pricing-plan-schedules', {
+      pricing_plan_subscription_id: id,
+      pricing_plan_version_selector: { pricing_plan_id: card['id'] },
+      start_at: '2026-04-01T00:00:00Z',
+      pricing_categories: [{ pricings: [priced(own, ofSchedule.config)] }],
+    })
+    await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${id}`, { status: 'ACTIVE' })
+    const refused = await versionFrom('2026-07-01T00:00:00Z', ofCard.config)
+    expect(refusal(refused)).toEqual([400, 'INVALID_FIELD', 'status'])
+    expect(refused.body).toMatchObject({ resource_id: schedule['id'], resource_type: 'PRICING_PLAN_SCHEDULE' })
+    expect((await versionFrom('2026-07-01T00:00:00Z', plain)).status).toBe(200)
   }
 })

@@ -11,9 +11,11 @@ import { beforeSave, containingAt, type Guard } from '../../../resource/rules.ts
 import { requireAll } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { pricingResource } from '../../catalog/pricing-plans/pricing.ts'
+import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import type { PricingItem, PricingItemConfig, WalletGrantRule } from '../../catalog/pricing-plans/schema.ts'
-import { type Pricing, pricings } from '../../catalog/pricing-plans/table.ts'
+import { type Pricing, type PricingPlanVersion, pricings } from '../../catalog/pricing-plans/table.ts'
 import { canOverlap, type VariantKey, variantsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { rateCardChange } from '../../subscriptions/rate-cards/priced-schedules.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import type { Schedule } from '../../subscriptions/table.ts'
 import { versionsSold } from '../../subscriptions/versions-sold.ts'
@@ -142,6 +144,29 @@ async function checkRulesBesides(uow: Uow, row: Schedule, previous: Schedule | n
   checkSeatKeys(placed, await rulesOf(uow, others))
 }
 
+/** The same of a version of a rate card, beside the prices of the schedules that it will price. Throws INVALID_FIELD at `status`. */
+async function checkRulesOfCard(uow: Uow, row: PricingPlanVersion, previous: PricingPlanVersion | null): Promise<void> {
+  if (row.status !== 'ACTIVE') return
+  const priced = (await rateCardChange(uow, row, previous))?.priced ?? []
+  const scheduleOf = new Map(
+    priced.flatMap(({ id, own_pricing_plan_version_id: own }) => (own ? [[own, id] as const] : [])),
+  )
+  const rules = scheduleOf.size === 0 ? [] : await rulesOf(uow, [row.id])
+  if (rules.length === 0) return
+  const placed = rules.map(rule => ({ ...rule, field: 'status' }))
+  for (const [own, resourceId] of scheduleOf) {
+    const others = await rulesOf(uow, [own])
+    try {
+      checkSeatKeys(placed, others)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const message = `The schedule ${resourceId} has prices of its own beside this rate card. ${error.message}`
+      const named = { resourceId, resourceType: scheduleResource.objectType }
+      throw new AppError(error.code, message, { ...error.details, ...named })
+    }
+  }
+}
+
 /** Throws INVALID_FIELD for a change of what wallets hold that a rule grants to. */
 async function keepTermsOfRules(uow: Uow, row: WalletType, previous: WalletType | null): Promise<void> {
   if (previous === null) return
@@ -162,5 +187,6 @@ async function keepTermsOfRules(uow: Uow, row: WalletType, previous: WalletType 
 export const RULE_GUARDS: readonly Guard[] = [
   beforeSave(pricingResource, (uow, row: Pricing) => checkRules(uow, row)),
   beforeSave(scheduleResource, checkRulesBesides),
+  beforeSave(pricingPlanVersionResource, checkRulesOfCard),
   beforeSave(walletTypeResource, keepTermsOfRules),
 ]

@@ -128,12 +128,14 @@ function sold(
 export const enabledFrom = ({ enabled }: Deal, start: number): Enabled[] =>
   enabled.map(({ from, until }) => ({ start: start + from, end: until === null ? null : start + until }))
 
-/** What is enabled ends then; otherwise it is enabled until then, and what was to come later does not. */
+/** What is enabled ends then; otherwise it is enabled until then, and what was to come later does not. Nothing is enabled for no time. */
 function enabledAfter(enabled: readonly Enabled[], at: number, until: number | null): Enabled[] {
   const begun = enabled.filter(({ start }) => start <= at)
   const running = begun.find(({ end }) => end === null || at < end)
-  if (!running) return [...begun, { start: at, end: until }]
-  return begun.map(each => (each === running ? { ...each, end: until } : each))
+  const after = running
+    ? begun.map(each => (each === running ? { ...each, end: until } : each))
+    : [...begun, { start: at, end: until }]
+  return after.filter(({ start, end }) => end === null || start < end)
 }
 
 function planAt({ plans }: Story, index: number): Plan {

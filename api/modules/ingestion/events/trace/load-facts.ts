@@ -74,7 +74,8 @@ export async function loadFacts(uow: ReadUow, events: readonly EventKey[]): Prom
     }
     const at = closed.at(subscription.id, event)
     const { meterReference, properties } = event
-    const ratings = prices.ratingsOf({ held, terms, meterReference, properties }, at.namesHash)
+    const inTurn = subscription.held.filter(each => each.ownVersionId === held.ownVersionId).map(each => each.versionId)
+    const ratings = prices.ratingsOf({ held, inTurn, terms, meterReference, properties }, at.namesHash)
     const once = (rating: Rating) => isInvoicedOnce(rating, { subscription: of.billing_period, schedule })
     return {
       subscriptionId: subscription.id,

@@ -5,6 +5,7 @@ import { sql } from 'drizzle-orm'
 import type { PlanVersionPeriod } from '../../../../../shared/attribution/attribute.ts'
 import type { PeriodLength } from '../../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../../shared/database/database.ts'
+import { type CreditsConfigInput, isInCredits } from '../../../../../shared/rating/credits.ts'
 import { type EventProperties, matcherOf } from '../../../../../shared/usage/condition.ts'
 import { configConditions } from '../../../catalog/conditions/config-conditions.ts'
 import {
@@ -14,6 +15,7 @@ import {
   namesAsOf,
 } from '../../../catalog/conditions/load-names.ts'
 import type { Conditions } from '../../../catalog/conditions/schema.ts'
+import { type Cadence, cadenceOf } from '../../../catalog/pricing-plans/variants/cadence.ts'
 import {
   allConfigs,
   type Terms,
@@ -30,10 +32,12 @@ export type Rating = {
   /** References of the value or property the calculation is of; the other one is null. */
   readonly valueReference: string | null
   readonly propertyReference: string | null
-  /** Its own periods; null for those of the subscription. */
+  /** The periods of the price, or of the item that sells the credits it is in; null for those of the subscription. */
   readonly billingPeriod: PeriodLength | null
   readonly pricingPeriod: PeriodLength | null
 }
+
+type Held = Pick<PlanVersionPeriod, 'versionId' | 'ownVersionId' | 'pricingIds'>
 
 export type Prices = {
   /**
@@ -42,7 +46,9 @@ export type Prices = {
    */
   ratingsOf(
     of: {
-      readonly held: Pick<PlanVersionPeriod, 'versionId' | 'ownVersionId' | 'pricingIds'>
+      readonly held: Held
+      /** The versions that the schedule sells in turn, where it has prices of its own besides. */
+      readonly inTurn: readonly string[]
       readonly terms: Terms
       readonly meterReference: string
       readonly properties: EventProperties
@@ -51,13 +57,12 @@ export type Prices = {
   ): Rating[]
 }
 
-type Config = {
-  readonly id: string
-  readonly order?: number | null
-  readonly conditions?: Conditions | null
-  readonly billing_period?: PeriodLength | null
-  readonly pricing_period?: PeriodLength | null
-}
+type Config = Cadence &
+  Pick<CreditsConfigInput, 'bands'> & {
+    readonly id: string
+    readonly order?: number | null
+    readonly conditions?: Conditions | null
+  }
 type PricedItem = {
   readonly version_id: string
   readonly pricing_id: string
@@ -100,8 +105,10 @@ export async function loadPrices(
       })
     return { item, rated }
   })
+  const isAnyInCredits = items.some(({ item }) => allConfigs(item).some(isInCredits))
+  const sellers = isAnyInCredits ? await loadSellers(uow, versionIds) : () => undefined
   return {
-    ratingsOf: ({ held: { versionId, ownVersionId, pricingIds }, terms, meterReference, properties }, asOf) =>
+    ratingsOf: ({ held: { versionId, ownVersionId, pricingIds }, inTurn, terms, meterReference, properties }, asOf) =>
       priced
         .filter(({ item }) => item.version_id === versionId || item.version_id === ownVersionId)
         .filter(({ item }) => item.meter_reference === meterReference)
@@ -110,21 +117,26 @@ export async function loadPrices(
           const variant = variantFor(item.item, terms)
           if (!variant) return []
           const then = (configId: string) => asOf(configId, item.product_item_id)
-          return rated(variant, then, properties).map(config => ratingOf(item, config))
+          // As in billing: of the version itself, else of one that is sold beside it.
+          const besides = item.version_id === ownVersionId ? inTurn : [ownVersionId]
+          const sellerOf = (creditTypeId: string) => sellers(creditTypeId, [item.version_id, ...besides])
+          return rated(variant, then, properties).map(config =>
+            ratingOf(item, config.id, cadenceOf(config, { terms, sellerOf })),
+          )
         }),
   }
 }
 
 type Matcher = (properties: EventProperties) => boolean
 
-const ratingOf = (item: PricedItem, config: Config): Rating => ({
-  configId: config.id,
+const ratingOf = (item: PricedItem, configId: string, cadence: Cadence): Rating => ({
+  configId,
   productItemId: item.product_item_id,
   calculationId: item.calculation_id,
   valueReference: item.value_reference,
   propertyReference: item.property_reference,
-  billingPeriod: config.billing_period ?? null,
-  pricingPeriod: config.pricing_period ?? null,
+  billingPeriod: cadence.billing_period ?? null,
+  pricingPeriod: cadence.pricing_period ?? null,
 })
 
 /** Whether the invoice whose time has the event is the only one that collects what a config rates. */
@@ -134,6 +146,27 @@ export const isInvoicedOnce = (
 ): boolean =>
   of.schedule === null &&
   [billingPeriod, pricingPeriod].every(period => period === null || isDeepStrictEqual(period, of.subscription))
+
+type Sellers = (creditTypeId: string, versionIds: readonly (string | undefined)[]) => WithVariants<Cadence> | undefined
+
+/** The items of these versions that sell credits, each found by the type of its credits in the first version that sells them. */
+async function loadSellers(uow: ReadUow, versionIds: readonly string[]): Promise<Sellers> {
+  const { platformId, environment } = uow.tenant
+  type Seller = { readonly version_id: string; readonly credit_type_id: string; readonly item: WithVariants<Cadence> }
+  const { rows } = await uow.tx.execute<Seller>(sql`
+    select p.pricing_plan_version_id as version_id, i.credits ->> 'credit_type_id' as credit_type_id, item
+    from pricings p
+    cross join lateral jsonb_array_elements(p.items) as item
+    cross join lateral jsonb_array_elements_text(item -> 'product_item_ids') as item_id
+    join product_items i on i.platform_id = p.platform_id and i.environment = p.environment and i.id = item_id
+    where p.platform_id = ${platformId} and p.environment = ${environment} and p.pricing_plan_version_id = any(${sql.param(versionIds)})
+      and i.model_type = 'CREDITS'
+    order by p.id, i.id`)
+  return (creditTypeId, sold) => {
+    const selling = rows.filter(({ credit_type_id }) => credit_type_id === creditTypeId)
+    return sold.flatMap(id => selling.find(({ version_id }) => version_id === id) ?? [])[0]?.item
+  }
+}
 
 async function loadItems(uow: ReadUow, versionIds: readonly string[]): Promise<PricedItem[]> {
   if (versionIds.length === 0) return []
