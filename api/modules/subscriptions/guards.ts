@@ -15,6 +15,7 @@ import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import { RATE_CARD_GUARDS } from './rate-cards/guards.ts'
 import { scheduleResource } from './schedules/schedule.ts'
+import { requirePricedTime } from './schedules/schedule-version.ts'
 import { SEAT_GUARDS } from './seats/guards.ts'
 import { schedules, subscriptions } from './table.ts'
 
@@ -78,6 +79,7 @@ export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseLeavingSubscribed),
   beforeSave(customerResource, refuseForgettingUnbilled),
   beforeSave(scheduleResource, checkSelection),
+  beforeSave(scheduleResource, requirePricedTime),
   ...CHANGE_OF_CUSTOMER_GUARDS,
   ...RATE_CARD_GUARDS,
   namedBy(customerResource, {

@@ -104,7 +104,8 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
-    summary: 'Change a draft schedule, or the end, the discounts, the markups and the minimums of an active one.',
+    summary:
+      'Change a draft schedule, or what of an active one may change: its end, its start before it begins, and its terms for time not yet billed.',
     method: 'PATCH',
     url: SCHEDULE,
     query: NeighbourQuery,

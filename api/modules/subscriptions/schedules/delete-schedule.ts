@@ -23,7 +23,7 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
   }
   if (schedule.status === 'DRAFT') {
     const deleted = await deleteResource(uow, scheduleResource, id)
-    if (before) await runOn(uow, subscription, before)
+    if (before) await runOn(uow, subscription, before).catch(asRefusal(schedule))
     return deleted
   }
   requireOpen(subscription)
@@ -42,7 +42,7 @@ export async function deleteSchedule(uow: Uow, id: string): Promise<Schedule> {
     end_at: schedule.end_at,
     ended_by_next: schedule.ended_by_next,
     refund_advance_charges: false,
-  })
+  }).catch(asRefusal(schedule))
   await wakeBilling(uow, subscription)
   return schedule
 }
@@ -53,6 +53,18 @@ const refused = ({ id }: Schedule, why: string): AppError =>
     resourceId: id,
     resourceType: scheduleResource.objectType,
   })
+
+/** Why the schedule before this one cannot run on in its place, as the reason why this one stays. */
+const asRefusal =
+  ({ id }: Schedule) =>
+  (error: unknown): never => {
+    if (!(error instanceof AppError) || error.details.field !== 'end_at') throw error
+    const message = `The schedule before this one would run on. ${error.message} Move to another plan with change-plan, or cancel the subscription instead.`
+    throw new AppError('COULD_NOT_DELETE_RESOURCE', message, {
+      resourceId: id,
+      resourceType: scheduleResource.objectType,
+    })
+  }
 
 /** Takes away the end that a schedule got with the draft after it, unless that would bring back time that has passed. */
 async function runOn(uow: Uow, subscription: Subscription, schedule: Schedule): Promise<void> {

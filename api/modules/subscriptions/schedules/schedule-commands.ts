@@ -15,8 +15,9 @@ import { type GivenOwnPrices, withoutPrices } from '../own-prices/take-own-price
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
+import { type NamesVersion, namedVersion } from './named-version.ts'
 import { listSchedules, requireAhead, requireExact, requireOpen, requireWaiting, scheduleResource } from './schedule.ts'
-import { type NamesVersion, namedVersion, requireSellable, versionAtStart } from './schedule-version.ts'
+import { requireSellable, versionAtStart } from './schedule-version.ts'
 
 /** A valid body of a schedule. */
 export type ScheduleBody = Row &
@@ -206,7 +207,9 @@ async function endPrevious(
   if (!previous || previous.end_at === startAt || (onlyOpen && previous.end_at !== null)) return
   requireAhead(uow, subscription, previous, startAt, 'start_at')
   const ended_by_next = previous.ended_by_next || previous.end_at === null
-  await saveChange(uow, scheduleResource, previous, { end_at: startAt, ended_by_next })
+  await saveChange(uow, scheduleResource, previous, { end_at: startAt, ended_by_next }).catch(error => {
+    throw error instanceof AppError && error.details.field === 'end_at' ? error.at('start_at') : error
+  })
 }
 
 function refuseBoth({ setPreviousEndAt, setNextStartAt }: Neighbours): void {
@@ -245,6 +248,8 @@ async function startNext(
     start_at: endAt,
     // What is ACTIVE keeps its version.
     ...(next.status === 'DRAFT' ? { pricing_plan_version_id: await versionAtStart(uow, moved) } : {}),
+  }).catch(error => {
+    throw error instanceof AppError && error.details.field === 'start_at' ? error.at(field) : error
   })
 }
 

@@ -1,12 +1,11 @@
-// Which version of a plan a schedule sells, and whether it can be sold as the schedule says.
-import { and, desc, eq } from 'drizzle-orm'
-import type { Static } from 'typebox'
+// Whether the version of a plan can be sold as a schedule says, and which one a schedule of a rate card names.
+import { and, eq } from 'drizzle-orm'
 import { exchangeBefore } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { type Id, idOf } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
-import { findOne, getOne, notFound } from '../../../resource/store.ts'
+import { getOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { requireCreditPeriods, requireSameCadence } from '../../catalog/pricing-plans/checks/check-cadence.ts'
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
@@ -26,83 +25,9 @@ import { pricingsOf } from '../../catalog/pricing-plans/version-pricings.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { loadRates, noExchange } from '../../parties/exchange-rates/load-rates.ts'
 import { requireSeller } from '../enabled-pricings/require-seller.ts'
-import type { VersionSelector } from '../schema.ts'
+import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { requireOneTax } from './tax-of-neighbours.ts'
-
-const SELECTOR = 'pricing_plan_version_selector'
-/** The ways in which a body names a version. */
-export type GivenVersion = { readonly [SELECTOR]?: Static<typeof VersionSelector> | null }
-export type NamesVersion = GivenVersion & { readonly pricing_plan_version_id?: string | null }
-
-/**
- * The version a body names, by id or by selector; null when it names none. LATEST, the default, is the highest ACTIVE one.
- * Throws INVALID_FIELD, MISSING_FIELD or RESOURCE_NOT_FOUND with the field.
- */
-export async function namedVersion(uow: Uow, body: NamesVersion): Promise<PricingPlanVersion | null> {
-  const id = body.pricing_plan_version_id ?? null
-  const selector = body[SELECTOR] ?? null
-  if (selector !== null) {
-    if (id === null) return await selectVersion(uow, selector)
-    throw new AppError('INVALID_FIELD', `Send pricing_plan_version_id or ${SELECTOR}, not both.`, { field: SELECTOR })
-  }
-  if (id === null) return null
-  const version = await findOne(uow, pricingPlanVersionResource, id)
-  if (!version) throw notFound(pricingPlanVersionResource, id, 'pricing_plan_version_id')
-  return version
-}
-
-async function selectVersion(uow: Uow, selector: Static<typeof VersionSelector>): Promise<PricingPlanVersion> {
-  const plan = await selectPlan(uow, selector)
-  const wanted = selector.type === 'VERSION' ? selector.version : undefined
-  if (wanted !== undefined && plan.variant === 'RATE_CARD') {
-    const message = 'A rate card prices by the version in force at each moment; leave type and version out.'
-    throw new AppError('INVALID_FIELD', message, { field: `${SELECTOR}.version` })
-  }
-  if (selector.type === 'VERSION' && wanted === undefined) {
-    throw new AppError('MISSING_FIELD', 'A selector of type VERSION needs the version.', {
-      field: `${SELECTOR}.version`,
-    })
-  }
-  if (selector.type !== 'VERSION' && selector.version !== undefined) {
-    throw new AppError('INVALID_FIELD', 'Only a selector of type VERSION takes a version.', {
-      field: `${SELECTOR}.version`,
-    })
-  }
-  const table = pricingPlanVersions
-  const [version] = await uow.tx
-    .select()
-    .from(table)
-    .where(
-      and(
-        inThisTenant(uow, table),
-        eq(table.pricing_plan_id, plan.id),
-        wanted === undefined ? eq(table.status, 'ACTIVE') : eq(table.version, wanted),
-      ),
-    )
-    .orderBy(desc(table.version))
-    .limit(1)
-  if (version) return version
-  const lacks = wanted === undefined ? 'no ACTIVE version' : `no version ${wanted}`
-  throw new AppError('RESOURCE_NOT_FOUND', `The plan ${plan.id} has ${lacks}.`, { field: SELECTOR })
-}
-
-async function selectPlan(uow: Uow, selector: Static<typeof VersionSelector>): Promise<PricingPlan> {
-  const { pricing_plan_id: id, pricing_plan_reference: reference } = selector
-  const name = id === undefined ? 'pricing_plan_reference' : 'pricing_plan_id'
-  const given = id ?? reference
-  if (given === undefined) {
-    const message = 'A selector names the plan by pricing_plan_id or pricing_plan_reference.'
-    throw new AppError('MISSING_FIELD', message, { field: `${SELECTOR}.pricing_plan_id` })
-  }
-  const plan = await findOne(uow, pricingPlanResource, given)
-  if (!plan) throw notFound(pricingPlanResource, given, `${SELECTOR}.${name}`)
-  if (reference !== undefined && plan.reference !== reference) {
-    const message = 'pricing_plan_id and pricing_plan_reference name different plans; send one of them.'
-    throw new AppError('INVALID_FIELD', message, { field: `${SELECTOR}.pricing_plan_reference` })
-  }
-  return plan
-}
 
 /**
  * Throws unless the schedule's version may be sold in its currency. A DRAFT version may be planned, but not activated, and
@@ -136,6 +61,45 @@ export async function requireSellable(
   }
   const beside = sold.flatMap(({ id, status }) => (status === 'ACTIVE' ? [id] : []))
   await requireOwnSellable(uow, schedule, { subscription, billedIn: activating ? billedIn : null, beside })
+}
+
+/**
+ * Throws INVALID_FIELD at the bound that moved when an ACTIVE schedule gets more time, and a version of its rate card that is in force then
+ * cannot price it. Its own version was judged when it was activated, and may be DEPRECATED since.
+ */
+export async function requirePricedTime(uow: Uow, schedule: Schedule, previous: Schedule | null): Promise<void> {
+  if (previous?.status !== 'ACTIVE' || schedule.status !== 'ACTIVE') return
+  const startsEarlier = schedule.start_at < previous.start_at
+  const endsLater = previous.end_at !== null && (schedule.end_at === null || schedule.end_at > previous.end_at)
+  if (!startsEarlier && !endsLater) return
+  const plan = await planOf(uow, schedule)
+  if (plan.variant !== 'RATE_CARD') return
+  const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
+  const before = new Set((await requireInForce(uow, previous, false)).map(({ id }) => id))
+  const added = (await requireInForce(uow, schedule, startsEarlier)).filter(({ id }) => !before.has(id))
+  const selling = { subscription, billedIn: subscription.billing_currency }
+  for (const { id } of added) {
+    await requireFit(uow, { id }, { ...selling, schedule }).catch(error => {
+      throw unpriced(error, schedule, { versionId: id, field: startsEarlier ? 'start_at' : 'end_at' })
+    })
+  }
+  const { own_pricing_plan_version_id: ownId } = schedule
+  if (ownId === null || added.length === 0) return
+  const terms = termsOf(schedule, subscription)
+  await requireSameCadence(uow, { ownId, otherIds: added.map(({ id }) => id), terms }).catch(error => {
+    throw unpriced(error, schedule, { versionId: added[0]?.id ?? '', field: startsEarlier ? 'start_at' : 'end_at' })
+  })
+}
+
+function unpriced(
+  error: unknown,
+  { id, start_at, end_at }: Schedule,
+  { versionId, field }: { readonly versionId: string; readonly field: string },
+): unknown {
+  if (!(error instanceof AppError)) return error
+  const time = end_at === null ? `from ${start_at} on` : `from ${start_at} until ${end_at}`
+  const message = `The version ${versionId} of the rate card cannot price the schedule ${id} ${time}. ${error.message}`
+  return new AppError(error.code, message, { field, resourceId: id, resourceType: 'PRICING_PLAN_SCHEDULE' })
 }
 
 type Selling = { readonly subscription: Subscription; readonly billedIn: string | null }
@@ -190,7 +154,10 @@ async function requireExchange(uow: Uow, { from, to }: { readonly from: string; 
 }
 
 /** Held, so that the versions of a rate card stay as they are until commit (rate-cards/guards.ts). */
-async function planOf(uow: Uow, { pricing_plan_id: id }: PricingPlanVersion): Promise<PricingPlan> {
+async function planOf(
+  uow: Uow,
+  { pricing_plan_id: id }: Pick<PricingPlanVersion, 'pricing_plan_id'>,
+): Promise<PricingPlan> {
   const where = and(inThisTenant(uow, pricingPlans), eq(pricingPlans.id, id))
   const [plan] = await uow.tx.select().from(pricingPlans).where(where).for('share')
   if (!plan) throw notFound(pricingPlanResource, id, 'pricing_plan_id')

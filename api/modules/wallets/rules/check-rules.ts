@@ -18,7 +18,7 @@ import { canOverlap, type VariantKey, variantsOf } from '../../catalog/pricing-p
 import { rateCardChange } from '../../subscriptions/rate-cards/priced-schedules.ts'
 import { scheduleResource } from '../../subscriptions/schedules/schedule.ts'
 import type { Schedule } from '../../subscriptions/table.ts'
-import { versionsSold } from '../../subscriptions/versions-sold.ts'
+import { versionsInForce } from '../../subscriptions/versions-sold.ts'
 import type { WalletType } from '../table.ts'
 import { unitOf } from '../unit.ts'
 import { walletTypeResource } from '../wallet-type.ts'
@@ -131,7 +131,7 @@ async function rulesOf(uow: Uow, versionIds: readonly string[], only?: SQL): Pro
   return rows.flatMap(({ items }) => rulesIn(items))
 }
 
-const SOLD = ['status', 'pricing_plan_version_id', 'own_pricing_plan_version_id'] as const
+const SOLD = ['status', 'pricing_plan_version_id', 'own_pricing_plan_version_id', 'start_at', 'end_at'] as const
 
 /** The same of what a schedule sells besides its plan. Throws INVALID_FIELD at `pricing_categories`. */
 async function checkRulesBesides(uow: Uow, row: Schedule, previous: Schedule | null): Promise<void> {
@@ -139,7 +139,7 @@ async function checkRulesBesides(uow: Uow, row: Schedule, previous: Schedule | n
   if (own === null || own === version || (previous && SOLD.every(name => row[name] === previous[name]))) return
   const rules = await rulesOf(uow, [own])
   if (rules.length === 0) return
-  const others = (await versionsSold(uow, row)).filter(id => id !== own)
+  const others = (await versionsInForce(uow, row)).filter(id => id !== own)
   const placed = rules.map(rule => ({ ...rule, field: 'pricing_categories' }))
   checkSeatKeys(placed, await rulesOf(uow, others))
 }
