@@ -6,6 +6,7 @@ import type { Failpoints } from '../shared/failpoint.ts'
 import { untilBrokerAnswers } from '../shared/log/connect.ts'
 import { ensureStreams } from '../shared/log/streams.ts'
 import type { Logger } from '../shared/process/logger.ts'
+import { untilLeft } from '../shared/process/until-left.ts'
 import type { Clock } from '../shared/time.ts'
 import type { ClickHouseClient } from '../shared/usage/clickhouse.ts'
 import { answerFirstSeen } from './answer-first-seen.ts'
@@ -132,6 +133,12 @@ function runAll(deps: AggregatorDeps, parts: Parts): { firstShare: Promise<void>
   return { firstShare, done }
 }
 
+/**
+ * How long a stop waits for roll-ups and lists of meters. Another process makes what is not done then, and a ClickHouse that hangs must not
+ * hold up the end.
+ */
+const UPKEEP_GRACE_MS = 5_000
+
 function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): Promise<void>[] {
   const { client, clock, logger, metrics, failpoints } = deps
   const { jsm, folder, stop, signal, sink, meterLists, dirty, partitions, health } = parts
@@ -185,5 +192,6 @@ function startLoops(deps: AggregatorDeps, parts: Parts, gotShare: () => void): P
     stop.signal,
   )
   const watch = watchLag({ jsm, clock, logger, metrics, partitions, count: deps.partitions, dirty }, stop.signal)
-  return [leases, rounds, roller, meterLists.run(stop.signal), watch]
+  const upkeep = [roller, meterLists.run(stop.signal)].map(work => untilLeft(work, stop.signal, UPKEEP_GRACE_MS))
+  return [leases, rounds, ...upkeep, watch]
 }
