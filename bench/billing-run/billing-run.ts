@@ -43,7 +43,9 @@ export type RunCosts = {
 export type PreviewCosts = { readonly p50Ms: number; readonly costs: Costs }
 
 /** Measures runs of so many customers, one after the other, and previews. Prints as it goes. */
-export async function billingRuns(sizes: readonly number[]): Promise<{ runs: RunCosts[]; preview: PreviewCosts }> {
+export async function billingRuns(
+  sizes: readonly number[],
+): Promise<{ runs: RunCosts[]; preview: PreviewCosts | null }> {
   const setup = await setUp()
   const running: Running[] = []
   const garbage = countGarbage()
@@ -84,6 +86,10 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
     subscription: EACH === 1 ? {} : { combine: true },
     rich: process.env['BENCH_TERMS'] === '1',
     ownPrices: process.env['BENCH_OWN'] === '1',
+    // With the month, so that no invoice of the next one is made.
+    ...(process.env['BENCH_ENDS'] === '1'
+      ? { schedule: async () => ({ end_at: new Date(last.end).toISOString() }) }
+      : {}),
   })
   const database = new pg.Client({ connectionString: setup.databaseUrl })
   await database.connect()
@@ -113,6 +119,8 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
       if (runs.length > 0 || customers !== warmUp) printRun(run, beside)
       runs.push(run)
     }
+    // Of what has ended there is nothing to preview.
+    if (process.env['BENCH_ENDS'] === '1') return { runs: runs.slice(1), preview: null }
     const preview = await previews(database, call, { subscriptions, pids: { ...setup.pids, api: api.pid } })
     printPreview(preview)
     return { runs: runs.slice(1), preview }
