@@ -77,29 +77,21 @@ export async function requirePricedTime(uow: Uow, schedule: Schedule, previous: 
   const subscription = await getOne(uow, subscriptionResource, schedule.pricing_plan_subscription_id)
   const before = new Set((await requireInForce(uow, previous, false)).map(({ id }) => id))
   const added = (await requireInForce(uow, schedule, startsEarlier)).filter(({ id }) => !before.has(id))
-  const selling = { subscription, billedIn: subscription.billing_currency }
-  for (const { id } of added) {
-    await requireFit(uow, { id }, { ...selling, schedule }).catch(error => {
-      throw unpriced(error, schedule, { versionId: id, field: startsEarlier ? 'start_at' : 'end_at' })
-    })
-  }
   const { own_pricing_plan_version_id: ownId } = schedule
-  if (ownId === null || added.length === 0) return
   const terms = termsOf(schedule, subscription)
-  await requireSameCadence(uow, { ownId, otherIds: added.map(({ id }) => id), terms }).catch(error => {
-    throw unpriced(error, schedule, { versionId: added[0]?.id ?? '', field: startsEarlier ? 'start_at' : 'end_at' })
-  })
-}
-
-function unpriced(
-  error: unknown,
-  { id, start_at, end_at }: Schedule,
-  { versionId, field }: { readonly versionId: string; readonly field: string },
-): unknown {
-  if (!(error instanceof AppError)) return error
-  const time = end_at === null ? `from ${start_at} on` : `from ${start_at} until ${end_at}`
-  const message = `The version ${versionId} of the rate card cannot price the schedule ${id} ${time}. ${error.message}`
-  return new AppError(error.code, message, { field, resourceId: id, resourceType: 'PRICING_PLAN_SCHEDULE' })
+  for (const { id } of added) {
+    try {
+      await requireFit(uow, { id }, { schedule, subscription, billedIn: subscription.billing_currency })
+      if (ownId !== null) await requireSameCadence(uow, { ownId, otherIds: [id], terms })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const { start_at, end_at } = schedule
+      const time = end_at === null ? `from ${start_at} on` : `from ${start_at} until ${end_at}`
+      const message = `The version ${id} of the rate card cannot price the schedule ${schedule.id} ${time}. ${error.message}`
+      const field = startsEarlier ? 'start_at' : 'end_at'
+      throw new AppError(error.code, message, { field, resourceId: schedule.id, resourceType: 'PRICING_PLAN_SCHEDULE' })
+    }
+  }
 }
 
 type Selling = { readonly subscription: Subscription; readonly billedIn: string | null }
