@@ -1,7 +1,7 @@
 // Which events a charge counts, decided for single events by the same parts and conditions that query usage.
 import { contains, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { matcherOf } from '../../../../shared/usage/condition.ts'
-import type { CountedEvent } from '../../../usage/counted-events.ts'
+import type { CountableEvent } from '../../../usage/receipt-entries.ts'
 import type { Charge } from '../charges/charge.ts'
 import { wasCounted } from '../late/closed-usage.ts'
 import { sendersOf, usageParts } from '../terms/usage-parts.ts'
@@ -11,7 +11,7 @@ import type { Basis } from './reprice.ts'
  * What a charge makes of an event: COUNTED by its invoice, or BEFORE: counted by an earlier invoice of the same pricing
  * period.
  */
-export type Counting = (event: CountedEvent) => 'COUNTED' | 'BEFORE' | null
+export type Counting = (event: CountableEvent) => 'COUNTED' | 'BEFORE' | null
 
 /** What a metered charge of the basis counts; null for a charge that is not metered. */
 export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | null {
@@ -22,7 +22,7 @@ export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | 
   const parts = usageParts(attribution, { subscriptionId: subscription.id, meterReference, interval: usage })
   const meets = condition === null ? () => true : matcherOf(condition)
   const unit = late.find(each => each.charge === charge)?.unit
-  const isBefore = (event: CountedEvent): boolean =>
+  const isBefore = (event: CountableEvent): boolean =>
     (billedUsage !== null && contains(billedUsage, event.timestamp)) ||
     (unit !== undefined &&
       wasCounted(unit.counted, {

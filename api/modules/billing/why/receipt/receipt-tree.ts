@@ -1,46 +1,46 @@
 // The hash tree of a usage receipt: an entry for each event that an invoice counted. docs/why.md shows how to check
 // one.
-import { hash } from 'node:crypto'
-import { leafHash, proofOf, rootOf } from '../../../../../shared/merkle-tree.ts'
-import type { CountedEvent } from '../../../../usage/counted-events.ts'
-import { countingOf } from '../counted.ts'
+import { merkleTree } from '../../../../../shared/merkle-tree.ts'
+import type { ReceiptEntry } from '../../../../usage/receipt-entries.ts'
+import { type Counting, countingOf } from '../counted.ts'
 import type { Basis } from '../reprice.ts'
-
-type Entry = Pick<CountedEvent, 'reference' | 'contentHash'>
-
-/** An entry for an event: the 8-byte hash of its content, and its reference. */
-export const leafOf = ({ reference, contentHash }: Entry): Buffer =>
-  leafHash(Buffer.concat([Buffer.from(contentHash, 'hex'), Buffer.from(reference)]))
 
 export type ReceiptTree = {
   readonly root: string
   readonly numberOfEvents: number
-  /** The position of an event and the hashes from there to the root; null for an event that is not in the tree. */
-  proof(reference: string): { content_hash: string; index: number; hashes: string[] } | null
+  /** The position of the event to prove and the hashes from there to the root; null where the invoice did not count it. */
+  readonly proof: { readonly content_hash: string; readonly index: number; readonly hashes: string[] } | null
 }
 
-/** The tree over these events, in any order: entries are sorted by the hashes of their references. */
-export function receiptTree(events: readonly Entry[]): ReceiptTree {
-  const placed = events
-    .map(event => ({ event, at: hash('sha256', event.reference, 'hex') }))
-    .sort((a, b) => (a.at < b.at ? -1 : 1))
-    .map(({ event }) => event)
-  const leaves = placed.map(leafOf)
+/** Takes entries in the order of the hashes of their references, and leaves out events that the invoice did not count. */
+export function receiptTree(basis: Basis): { add(entry: ReceiptEntry): void; end(): ReceiptTree } {
+  const byMeter = countingsByMeter(basis)
+  const tree = merkleTree()
+  let provenContent: string | null = null
   return {
-    root: rootOf(leaves).toString('hex'),
-    numberOfEvents: leaves.length,
-    proof: reference => {
-      const index = placed.findIndex(event => event.reference === reference)
-      const [event] = index < 0 ? [] : [placed[index]]
-      if (!event) return null
-      const hashes = proofOf(leaves, index).map(each => each.toString('hex'))
-      return { content_hash: event.contentHash, index, hashes }
+    add: ({ event, leaf, contentHash }) => {
+      if (!byMeter.get(event.meterReference)?.some(counting => counting(event) === 'COUNTED')) return
+      if (contentHash !== null) provenContent = contentHash
+      tree.add(leaf, contentHash !== null)
+    },
+    end: () => {
+      const { root, size, proof } = tree.end()
+      const hashes = proof?.hashes.map(each => each.toString('hex')) ?? []
+      return {
+        root: root.toString('hex'),
+        numberOfEvents: size,
+        proof: proof && provenContent !== null ? { content_hash: provenContent, index: proof.index, hashes } : null,
+      }
     },
   }
 }
 
-/** The events among these that an invoice counted, each once. */
-export function countedByInvoice(basis: Basis, events: readonly CountedEvent[]): CountedEvent[] {
-  const countings = basis.charges.flatMap(charge => countingOf(basis, charge) ?? [])
-  return events.filter(event => countings.some(counting => counting(event) === 'COUNTED'))
+function countingsByMeter(basis: Basis): ReadonlyMap<string, readonly Counting[]> {
+  const byMeter = new Map<string, Counting[]>()
+  for (const charge of basis.charges) {
+    const counting = countingOf(basis, charge)
+    const reference = charge.calculation?.meter_reference
+    if (counting && reference !== undefined) byMeter.set(reference, [...(byMeter.get(reference) ?? []), counting])
+  }
+  return byMeter
 }
