@@ -15,59 +15,70 @@ export type EntriesQuery = CountedSource & {
   readonly atOnce?: number
 }
 
-/** What decides whether a charge counts an event. */
-export type CountableEvent = Pick<
-  CountedEvent,
-  'customerKey' | 'meterReference' | 'timestamp' | 'subscription' | 'properties' | 'partition' | 'seq'
-> & { readonly values: readonly { readonly reference: string }[] }
+/** What decides whether a charge counts events, besides their times: many have it in common. */
+export type CountableEvents = Pick<CountedEvent, 'customerKey' | 'meterReference' | 'subscription' | 'properties'> & {
+  readonly values: readonly { readonly reference: string }[]
+}
 
-export type ReceiptEntry = {
-  readonly event: CountableEvent
-  /** The hash of its entry in the tree: of the byte 0, the 8 bytes of its content hash and its reference. */
-  readonly leaf: Buffer
-  /** The content hash of the event that is `proven`; null for any other. */
-  readonly contentHash: string | null
+/** When an event was, and its place in the log. */
+export type EventPlace = Pick<CountedEvent, 'timestamp' | 'partition' | 'seq'>
+
+/** Events that have much in common, in no order. */
+export type ReceiptEntries = {
+  readonly of: CountableEvents
+  readonly number: number
+  placeOf(index: number): EventPlace
+  /** The hash of the reference, as hexadecimal text: the tree has entries in the order of these. */
+  orderOf(index: number): string
+  /** The hash of the entry in the tree: of the byte 0, the 8 bytes of its content hash and its reference. */
+  leafOf(index: number): Buffer
+  /** The content hash of the event that is `proven`, where it is one of these. */
+  readonly provenContent: string | null
 }
 
 type Row = [
-  leaf: string,
   customerKey: string,
   meterReference: string,
-  timestamp: string,
   subscription: string,
   properties: Record<string, string>,
   valueReferences: string[],
-  partition: number,
-  seq: string,
-  contentHash: string,
+  orders: string,
+  leaves: string,
+  timestamps: number[],
+  partitions: number[],
+  seqs: number[],
+  provenContent: string,
 ]
 
 /** They take some tens of megabytes as an answer, and what receives it twice that. */
 const AT_ONCE = 50_000
 /** How much of that a slice is expected to hold. What slices hold differs by chance, by one in a hundred. */
 const PART_OF_SLICE = 0.8
-const PLACE = 'SHA256(reference)'
-/** The place of an event by its first four bytes. */
-const COARSE_PLACE = `reinterpretAsUInt32(reverse(substring(${PLACE}, 1, 4)))`
-const PLACES = 2 ** 32
+const ORDER = 'SHA256(reference)'
+/** By its first four bytes. */
+const COARSE_ORDER = `reinterpretAsUInt32(reverse(substring(${ORDER}, 1, 4)))`
+const ORDERS = 2 ** 32
 
-/** The entries in the order of the hashes of their references, each once, some at a time. */
+/**
+ * The entries, each once, a slice of their order at a time: those of a slice follow those of the slice before, and within it they
+ * have no order.
+ */
 export async function* receiptEntries(
   client: ClickHouseClient,
   tenant: Tenant,
   query: EntriesQuery,
-): AsyncGenerator<readonly ReceiptEntry[]> {
+): AsyncGenerator<readonly ReceiptEntries[]> {
   if (query.customerKeys.length === 0 || query.meterReferences.length === 0) return
   const { atOnce = AT_ONCE } = query
   const all = await readEntries(client, tenant, { query, limit: atOnce + 1 })
-  if (all.length <= atOnce) {
+  if (all.reduce((sum, { number }) => sum + number, 0) <= atOnce) {
     yield all
     return
   }
   const slices = Math.ceil((await countRows(client, tenant, query)) / (atOnce * PART_OF_SLICE))
-  const startOf = (slice: number): number => Math.floor((slice * PLACES) / slices)
+  const startOf = (slice: number): number => Math.floor((slice * ORDERS) / slices)
   for (let slice = 0; slice < slices; slice += 1)
-    yield await readEntries(client, tenant, { query, places: [startOf(slice), startOf(slice + 1)] })
+    yield await readEntries(client, tenant, { query, orders: [startOf(slice), startOf(slice + 1)] })
 }
 
 const settingsOf = ({ inBackground }: EntriesQuery): Record<string, string> =>
@@ -76,35 +87,38 @@ const settingsOf = ({ inBackground }: EntriesQuery): Record<string, string> =>
 type Part = {
   readonly query: EntriesQuery
   readonly limit?: number
-  /** Only from the first of these places up to the second. */
-  readonly places?: readonly [number, number]
+  /** Only from the first of these up to the second. */
+  readonly orders?: readonly [number, number]
 }
 
 async function readEntries(
   client: ClickHouseClient,
   tenant: Tenant,
-  { query, limit, places }: Part,
-): Promise<ReceiptEntry[]> {
+  { query, limit, orders }: Part,
+): Promise<ReceiptEntries[]> {
   const filter = tenantFilter(tenant)
   const conditions = [
     ...countedSql(filter, query),
-    ...(places ? [`${COARSE_PLACE} >= ${places[0]} AND ${COARSE_PLACE} < ${places[1]}`] : []),
+    ...(orders ? [`${COARSE_ORDER} >= ${orders[0]} AND ${COARSE_ORDER} < ${orders[1]}`] : []),
   ]
-  const contentHash =
-    query.proven === undefined
-      ? `''`
-      : `if(reference = ${filter.bind(query.proven, 'String')}, toString(content_hash), '')`
+  const proven = query.proven === undefined ? '0' : `reference = ${filter.bind(query.proven, 'String')}`
+  // Events of a customer and meter are neighbours and mostly say the same of themselves: what they have in common is answered once.
   const rows = await selectRows<Row>(
     client,
-    `SELECT hex(SHA256(concat(unhex('00'), unhex(content_hash), reference))), customer_key, meter_reference,
-       toUnixTimestamp64Milli(timestamp), subscription, properties, value_references, log_partition, log_seq, ${contentHash}
-     FROM usage_events FINAL WHERE ${conditions.join(' AND ')}
-     ORDER BY ${PLACE} ${limit === undefined ? '' : `LIMIT ${filter.bind(limit, 'UInt32')}`}
+    `SELECT customer_key, meter_reference, subscription, properties, value_references,
+       hex(arrayStringConcat(groupArray(${ORDER}))),
+       hex(arrayStringConcat(groupArray(SHA256(concat(unhex('00'), unhex(content_hash), reference))))),
+       groupArray(toFloat64(toUnixTimestamp64Milli(timestamp))), groupArray(log_partition), groupArray(toFloat64(log_seq)),
+       anyIf(toString(content_hash), ${proven})
+     FROM (
+       SELECT * FROM usage_events FINAL WHERE ${conditions.join(' AND ')}
+       ${limit === undefined ? '' : `LIMIT ${filter.bind(limit, 'UInt32')}`})
+     GROUP BY customer_key, meter_reference, subscription, properties, value_references
      SETTINGS do_not_merge_across_partitions_select_final = 1`,
     filter.params,
     settingsOf(query),
   )
-  return rows.map(entryOf)
+  return rows.map(entriesOf)
 }
 
 /** Rows that may be among them; an event that was amended may have several. */
@@ -119,21 +133,22 @@ async function countRows(client: ClickHouseClient, tenant: Tenant, query: Entrie
   return Number(row?.[0] ?? 0)
 }
 
-function entryOf(row: Row): ReceiptEntry {
-  const [leaf, customerKey, meterReference, timestamp, subscription, properties, names, partition, seq, contentHash] =
-    row
+const HASH_BYTES = 32
+
+function entriesOf(row: Row): ReceiptEntries {
+  const [customerKey, meterReference, subscription, properties, names, orders, leafText, times, ...rest] = row
+  const [partitions, seqs, provenContent] = rest
+  const leaves = Buffer.from(leafText, 'hex')
   return {
-    event: {
-      customerKey,
-      meterReference,
-      timestamp: instantOf(Number(timestamp)),
-      subscription,
-      properties,
-      values: names.map(reference => ({ reference })),
-      partition,
-      seq: Number(seq),
-    },
-    leaf: Buffer.from(leaf, 'hex'),
-    contentHash: contentHash === '' ? null : contentHash,
+    of: { customerKey, meterReference, subscription, properties, values: names.map(reference => ({ reference })) },
+    number: times.length,
+    placeOf: index => ({
+      timestamp: instantOf(times[index] ?? 0),
+      partition: partitions[index] ?? 0,
+      seq: seqs[index] ?? 0,
+    }),
+    orderOf: index => orders.slice(index * 2 * HASH_BYTES, (index + 1) * 2 * HASH_BYTES),
+    leafOf: index => leaves.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+    provenContent: provenContent === '' ? null : provenContent,
   }
 }

@@ -15,7 +15,7 @@ import { type CountedEvent, type CountedQuery, countedEvents } from '../../../us
 import { eventValues } from '../../../usage/event-values.ts'
 import { gatherQueries, oneQuery, type QueryUsage } from '../../../usage/query/gather-queries.ts'
 import { type Answer, queryUsages } from '../../../usage/query/query-usages.ts'
-import { type EntriesQuery, type ReceiptEntry, receiptEntries } from '../../../usage/receipt-entries.ts'
+import { type EntriesQuery, type ReceiptEntries, receiptEntries } from '../../../usage/receipt-entries.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
@@ -85,7 +85,7 @@ export type UsageReader = {
   /** The individual events behind figures, in order of time. */
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
   /** What receipts need of them, in the order of receipts and some at a time, since they may be millions. */
-  receiptEntries(tenant: Tenant, query: EntriesQuery): AsyncGenerator<readonly ReceiptEntry[]>
+  receiptEntries(tenant: Tenant, query: EntriesQuery): AsyncGenerator<readonly ReceiptEntries[]>
   /** Everything that the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }

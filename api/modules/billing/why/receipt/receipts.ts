@@ -121,24 +121,26 @@ async function treesOf(
   { withinMs = Number.POSITIVE_INFINITY, ...reading }: Reading,
 ): Promise<ReadonlyMap<string, ReceiptTree>> {
   const startedAt = performance.now()
-  const made = all.map(({ id, basis }) => ({ id, where: eventsOf(basis, basis.charges), tree: receiptTree(basis) }))
+  const made = all.map(({ id, basis }) => ({
+    id,
+    where: eventsOf(basis, basis.charges),
+    tree: receiptTree(basis, reading.proven),
+  }))
   const metered = made.flatMap(({ where }) => where ?? [])
   const [first] = all
   if (metered.length > 0 && first) {
-    const ofCustomer = new Map<string, Set<(typeof made)[number]>>()
-    for (const each of made)
-      for (const key of each.where?.customerKeys ?? [])
-        ofCustomer.set(key, (ofCustomer.get(key) ?? new Set()).add(each))
     const query = {
-      customerKeys: [...ofCustomer.keys()],
+      customerKeys: [...new Set(metered.flatMap(({ customerKeys }) => customerKeys))],
       meterReferences: [...new Set(metered.flatMap(({ meterReferences }) => meterReferences))],
       interval: covering(metered.map(({ interval }) => interval)),
       upTo: first.basis.positions,
       ...reading,
     }
-    for await (const entries of deps.usage.receiptEntries(tenant, query)) {
+    for await (const slice of deps.usage.receiptEntries(tenant, query)) {
       if (performance.now() - startedAt > withinMs) throw tooMany()
-      for (const entry of entries) for (const { tree } of ofCustomer.get(entry.event.customerKey) ?? []) tree.add(entry)
+      const ofCustomer = groupBy(slice, ({ of }) => of.customerKey)
+      for (const { where, tree } of made)
+        tree.add([...new Set(where?.customerKeys)].flatMap(key => ofCustomer.get(key) ?? []))
     }
   }
   return new Map(made.map(({ id, tree }) => [id, tree.end()]))
