@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { leafHash, proofOf, rootOf } from './merkle-tree.ts'
+import { merkleTree } from './merkle-tree.ts'
 
 const sha256 = (...parts: Buffer[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
+
+const leafHash = (entry: Buffer): Buffer => sha256(Buffer.of(0), entry)
 
 /** The definition of RFC 9162, 2.1.1: split at the largest power of two that is smaller than the number of entries. */
 function defined(entries: readonly Buffer[]): Buffer {
@@ -34,11 +36,21 @@ const entries = fc.array(
   { maxLength: 40 },
 )
 
+/** The tree of a list, with the proof of its entry at `index`. */
+function treeOf(list: readonly Buffer[], index?: number) {
+  const tree = merkleTree()
+  for (const [place, entry] of list.entries()) tree.add(leafHash(entry), place === index)
+  return tree.end()
+}
+
 describe('a Merkle tree', () => {
   test('has the root that RFC 9162 defines', () => {
     fc.assert(
       fc.property(entries, list => {
-        expect(rootOf(list.map(leafHash)).equals(defined(list))).toBe(true)
+        const { root, size, proof } = treeOf(list)
+        expect(root.equals(defined(list))).toBe(true)
+        expect(size).toBe(list.length)
+        expect(proof).toBeNull()
       }),
     )
   })
@@ -46,11 +58,14 @@ describe('a Merkle tree', () => {
   test('proves every entry at its place, and nothing that is not in it', () => {
     fc.assert(
       fc.property(entries, list => {
-        const leaves = list.map(leafHash)
-        const root = rootOf(leaves)
+        const root = defined(list)
         const size = list.length
-        for (const [index, leaf] of leaves.entries()) {
-          const proof = proofOf(leaves, index)
+        for (const [index, entry] of list.entries()) {
+          const tree = treeOf(list, index)
+          expect(tree.root.equals(root)).toBe(true)
+          expect(tree.proof?.index).toBe(index)
+          const proof = tree.proof?.hashes ?? []
+          const leaf = leafHash(entry)
           expect(isProven({ leaf, index, size, proof, root })).toBe(true)
           expect(isProven({ leaf: leafHash(Buffer.from('another')), index, size, proof, root })).toBe(false)
           expect(isProven({ leaf, index, size, proof: [...proof, root], root })).toBe(false)
@@ -59,8 +74,9 @@ describe('a Merkle tree', () => {
     )
   })
 
-  test('has no proof of an entry that it does not have', () => {
-    expect(() => proofOf([], 0)).toThrow(RangeError)
-    expect(() => proofOf([leafHash(Buffer.from('a'))], 1)).toThrow('no entry 1 among 1')
+  test('proves one entry at most', () => {
+    const tree = merkleTree()
+    tree.add(leafHash(Buffer.from('a')), true)
+    expect(() => tree.add(leafHash(Buffer.from('b')), true)).toThrow('a proof of the entries 0 and 1')
   })
 })

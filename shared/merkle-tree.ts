@@ -1,45 +1,67 @@
 // A Merkle tree as RFC 9162 (2.1) has it, over SHA-256: one hash stands for a list, and a few hashes prove that an entry is in it.
+// Of a list of any length it holds no more than a hash for each doubling of it.
 import { hash } from 'node:crypto'
 
-const LEAF = Buffer.of(0)
-const NODE = Buffer.of(1)
-const sha256 = (...parts: readonly Buffer[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer')
+const HASH_BYTES = 32
 
-/** The hash of an entry. */
-export const leafHash = (entry: Buffer): Buffer => sha256(LEAF, entry)
+/** Both hashes behind the byte that marks a node; filled anew for each. */
+const NODE = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 
-/** The root over the hashes of entries; of none, the hash of nothing. */
-export function rootOf(leaves: readonly Buffer[]): Buffer {
-  const [first] = leaves
-  if (!first) return sha256()
-  return folded(leaves).at(-1)?.[0] ?? first
+function nodeHash(left: Buffer, right: Buffer): Buffer {
+  left.copy(NODE, 1)
+  right.copy(NODE, 1 + HASH_BYTES)
+  return hash('sha256', NODE, 'buffer')
 }
 
-/** The hashes that lead from an entry to the root, from the bottom to the top. Throws RangeError where there is no such entry. */
-export function proofOf(leaves: readonly Buffer[], index: number): Buffer[] {
-  if (!Number.isSafeInteger(index) || index < 0 || index >= leaves.length)
-    throw new RangeError(`no entry ${index} among ${leaves.length}`)
-  let place = index
-  return folded(leaves)
-    .slice(0, -1)
-    .flatMap(level => {
-      const sibling = level[place % 2 === 0 ? place + 1 : place - 1]
-      place = Math.floor(place / 2)
-      return sibling ? [sibling] : []
-    })
-}
+/** A whole subtree: of 1, 2, 4 … entries, except at the end. */
+type Subtree = { readonly size: number; readonly hash: Buffer; readonly isProven: boolean }
 
-/** Every level, from the entries to the root. The last of an odd number stands on the next level as it is. */
-function folded(leaves: readonly Buffer[]): (readonly Buffer[])[] {
-  const levels: (readonly Buffer[])[] = [leaves]
-  for (let level = leaves; level.length > 1; ) {
-    const next: Buffer[] = []
-    for (let place = 0; place < level.length; place += 2) {
-      const [left, right] = [level[place], level[place + 1]]
-      if (left) next.push(right ? sha256(NODE, left, right) : left)
-    }
-    levels.push(next)
-    level = next
+export type MerkleTree = {
+  /** Adds the hash of the next entry: of the byte 0 and the entry. `isProven`: the proof is to lead to this one. Throws Error for a second such entry. */
+  add(leaf: Buffer, isProven?: boolean): void
+  /** Ends the list. Of no entries, the root is the hash of nothing. */
+  end(): {
+    readonly root: Buffer
+    readonly size: number
+    /** Where the entry is, and the hashes that lead from it to the root, from the bottom to the top; null when none was marked. */
+    readonly proof: { readonly index: number; readonly hashes: readonly Buffer[] } | null
   }
-  return levels
+}
+
+/** A tree whose entries are given one after the other. */
+export function merkleTree(): MerkleTree {
+  const subtrees: Subtree[] = []
+  const hashes: Buffer[] = []
+  let size = 0
+  let index: number | null = null
+  const joined = (left: Subtree, right: Subtree): Subtree => {
+    if (left.isProven) hashes.push(right.hash)
+    if (right.isProven) hashes.push(left.hash)
+    return {
+      size: left.size + right.size,
+      hash: nodeHash(left.hash, right.hash),
+      isProven: left.isProven || right.isProven,
+    }
+  }
+  return {
+    add: (leaf, isProven = false) => {
+      if (isProven) {
+        if (index !== null) throw new Error(`a proof of the entries ${index} and ${size}`)
+        index = size
+      }
+      size += 1
+      let last: Subtree = { size: 1, hash: leaf, isProven }
+      for (let before = subtrees.at(-1); before?.size === last.size; before = subtrees.at(-1)) {
+        subtrees.pop()
+        last = joined(before, last)
+      }
+      subtrees.push(last)
+    },
+    end: () => {
+      const [first, ...others] = subtrees.toReversed()
+      if (!first) return { root: hash('sha256', '', 'buffer'), size, proof: null }
+      const whole = others.reduce((right, left) => joined(left, right), first)
+      return { root: whole.hash, size, proof: index === null ? null : { index, hashes } }
+    },
+  }
 }

@@ -44,3 +44,12 @@ export function usageRefusal(cause: unknown): unknown {
     cause,
   })
 }
+
+/** The same for what is read some at a time. */
+export async function* usageAnswers<T>(read: AsyncGenerator<T>): AsyncGenerator<T> {
+  for (;;) {
+    const next = await usageAnswer(read.next())
+    if (next.done) return
+    yield next.value
+  }
+}

@@ -4,15 +4,18 @@ import type { Tenant } from '../../shared/tenant.ts'
 import { type Instant, type Interval, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { textSql } from './condition-sql.ts'
-import { behindSql, instantSql, tenantFilter, withinAny } from './usage-sql.ts'
+import { behindSql, instantSql, tenantFilter, type UsageFilter, withinAny } from './usage-sql.ts'
 
 /** Which events: of these names, on these meters, in this time. */
-export type CountedQuery = {
+export type CountedSource = {
   readonly customerKeys: readonly string[]
   readonly meterReferences: readonly string[]
   readonly interval: Interval
   /** By partition of the log: up to there; null for everything there is. */
   readonly upTo: readonly number[] | null
+}
+
+export type CountedQuery = CountedSource & {
   /** Only what follows this event, in the order of time. */
   readonly after?: { readonly timestamp: Instant; readonly idHash: string }
   /** Only the event with this hash. */
@@ -20,8 +23,6 @@ export type CountedQuery = {
   /** Only those that were amended or deleted after `upTo`. */
   readonly onlyChanged?: true
   readonly limit?: number
-  /** Read by one thread, so that requests are not slowed down. */
-  readonly inBackground?: true
 }
 
 export type CountedEvent = {
@@ -62,28 +63,40 @@ const DELETED = 'bitShiftLeft(toUInt64(1), 62)'
 const AMENDED = 'bitShiftLeft(toUInt64(1), 61)'
 const LINE_BITS = 20
 
+const place = `bitShiftRight(version - if(version >= ${DELETED}, ${DELETED}, ${AMENDED}), ${LINE_BITS})`
+/** Whether an event was amended or deleted after these positions. */
+const changedAfter = (upTo: readonly number[] | null): string =>
+  upTo === null ? '0' : behindSql(upTo).replace('log_seq', place)
+
+/** Whether a row is one of them, as conditions that all must hold. */
+export function countedSql(
+  filter: UsageFilter,
+  { customerKeys, meterReferences, interval, upTo }: CountedSource,
+): readonly string[] {
+  // Names are texts of the tenant, and may be many: digits in the statement (condition-sql.ts).
+  const texts = (list: readonly string[]): string => [...new Set(list)].map(textSql).join(', ')
+  return [
+    filter.scope,
+    `customer_key IN (${texts(customerKeys)})`,
+    `meter_reference IN (${texts(meterReferences)})`,
+    withinAny('timestamp', [interval]),
+    `NOT ${upTo === null ? '0' : behindSql(upTo)}`,
+    `(deleted = 0 OR ${changedAfter(upTo)})`,
+  ]
+}
+
 /** The events in the order of time, then of their ids. */
 export async function countedEvents(
   client: ClickHouseClient,
   tenant: Tenant,
   query: CountedQuery,
 ): Promise<CountedEvent[]> {
-  const { customerKeys, meterReferences, interval, upTo, after, idHash, onlyChanged, limit, inBackground } = query
+  const { customerKeys, meterReferences, upTo, after, idHash, onlyChanged, limit } = query
   if (customerKeys.length === 0 || meterReferences.length === 0) return []
   const filter = tenantFilter(tenant)
-  // Names are texts of the tenant, and may be many: digits in the statement (condition-sql.ts).
-  const texts = (list: readonly string[]): string => [...new Set(list)].map(textSql).join(', ')
-  const place = `bitShiftRight(version - if(version >= ${DELETED}, ${DELETED}, ${AMENDED}), ${LINE_BITS})`
-  const behind = upTo === null ? '0' : behindSql(upTo)
-  const changedAfter = upTo === null ? '0' : behindSql(upTo).replace('log_seq', place)
   const conditions = [
-    filter.scope,
-    `customer_key IN (${texts(customerKeys)})`,
-    `meter_reference IN (${texts(meterReferences)})`,
-    withinAny('timestamp', [interval]),
-    `NOT ${behind}`,
-    `(deleted = 0 OR ${changedAfter})`,
-    ...(onlyChanged ? [`version >= ${AMENDED} AND ${changedAfter}`] : []),
+    ...countedSql(filter, query),
+    ...(onlyChanged ? [`version >= ${AMENDED} AND ${changedAfter(upTo)}`] : []),
     ...(idHash === undefined ? [] : [`id_hash = ${filter.bind(idHash, 'String')}`]),
     ...(after === undefined
       ? []
@@ -96,12 +109,11 @@ export async function countedEvents(
     client,
     `SELECT toString(id_hash), toString(content_hash), reference, customer_key, meter_reference, toUnixTimestamp64Milli(timestamp),
        subscription, properties, value_references, value_quantities, value_currencies, log_partition, log_seq,
-       if(version >= ${AMENDED} AND ${changedAfter}, if(deleted = 1, 2, 1), 0)
+       if(version >= ${AMENDED} AND ${changedAfter(upTo)}, if(deleted = 1, 2, 1), 0)
      FROM usage_events FINAL WHERE ${conditions.join(' AND ')}
      ORDER BY timestamp, id_hash ${limit === undefined ? '' : `LIMIT ${filter.bind(limit, 'UInt32')}`}
      SETTINGS do_not_merge_across_partitions_select_final = 1`,
     filter.params,
-    inBackground ? { max_threads: '1' } : {},
   )
   return rows.map(eventOf)
 }

@@ -12,6 +12,7 @@ import { peakMemoryMiB } from '../report.ts'
 import { type Setup, setUp } from '../setup.ts'
 import { type Beside, countGarbage, measureBeside } from './beside.ts'
 import { caller, copyCustomers, LINES, makeTemplate } from './platform.ts'
+import { makeAllReceipts, type ReceiptCosts } from './receipts.ts'
 import { printStatements, resetStatements } from './statements.ts'
 import { countServers, countTrees } from './tree-cpu.ts'
 import { fillUsage } from './usage.ts'
@@ -117,6 +118,10 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
       )
       from = to
       if (runs.length > 0 || customers !== warmUp) printRun(run, beside)
+      if (process.env['BENCH_RECEIPTS'] === '1') {
+        const { result: made, beside: meanwhile } = await measureBeside(garbage, () => makeAllReceipts(database, pids))
+        if (made) printReceipts(made, meanwhile)
+      }
       runs.push(run)
     }
     // Of what has ended there is nothing to preview.
@@ -232,6 +237,14 @@ export function printRun(
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `
   console.log(
     `  which is ${ratio}${(bytes / invoices / 1024).toFixed(0)} KiB on the worker's heap an invoice, cleared ${collections} times; jobs of every minute ran ${minutes} times`,
+  )
+}
+
+function printReceipts({ receipts, seconds, events, costs }: ReceiptCosts, { pieceMs, bytes }: Beside): void {
+  const ratio = pieceMs === null ? '' : `, ${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms`
+  console.log(
+    `  ${receipts} receipts of ${events.toFixed(0)} events: ${seconds.toFixed(1)} s, ${total(costs).toFixed(2)} ms of processor time each ` +
+      `(${shown(costs)})${ratio}, ${(bytes / receipts / 1024).toFixed(0)} KiB on the worker's heap`,
   )
 }
 

@@ -1,13 +1,9 @@
-// Where the figures of an invoice come from: each line explained down to its events, a FINAL invoice priced again from the log, and
-// the receipt that proves which events it counted.
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+// Where the figures of an invoice come from: each line explained down to its events, and a FINAL invoice priced again from the log.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBilling } from '../../../api/modules/billing/run/run-billing.ts'
-import { type Billed, billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
-import { makeReceipts } from '../../../api/modules/billing/why/receipt/receipts.ts'
+import { billedSubscription, succeed } from '../../../api/modules/billing/testing/billed-subscription.ts'
 import type { TestTenant } from '../../../api/testing/harness.ts'
 import type { Row } from '../../../api/testing/wire.ts'
+import { billAt, closedMarch, eur, marchOf } from './closed-march.ts'
 import { type EventsRig, ms, NOW, openEventsRig, START, tokensOf } from './rig.ts'
 
 let rig: EventsRig
@@ -18,21 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => rig?.close())
 
-const eur = (quantity: string) => ({ quantity, currency: 'EUR' })
-const TIERS = [{ tier_top_bound: { number: '1000' }, amount: eur('0.105') }, { amount: eur('0.08') }]
-const DISCOUNT = { discount: { totals: [{ percentage: '10' }] } }
-
-const billAt = async (of: Billed, day: string) => {
-  rig.api.clock.set(ms(day))
-  await runBilling(rig.billing, tenant.tenant, of.subscriptionId)
-}
-const marchOf = async (of: Billed): Promise<Row> => {
-  const url = `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}&include_lines=true`
-  const { data } = await succeed(tenant, 'GET', url)
-  const found = data.find((row: Row) => row['period_start'] === START)
-  if (!found) throw new Error('March has an invoice')
-  return await succeed(tenant, 'GET', `/v1/invoices/${found.id}`)
-}
 const linesOf = (invoice: Row): Row[] =>
   invoice['periods'].flatMap((period: Row) => period['groups'].flatMap((group: Row) => group['lines']))
 const usageLine = (invoice: Row): Row => {
@@ -42,30 +23,6 @@ const usageLine = (invoice: Row): Row => {
 }
 const get = (invoice: Row, path: string) => succeed(tenant, 'GET', `/v1/invoices/${invoice['id']}/${path}`)
 const verify = (invoice: Row) => succeed(tenant, 'POST', `/v1/invoices/${invoice['id']}/verify`)
-
-/** A subscription with these events in March, whose invoice is FINAL. */
-async function closedMarch(quantities: readonly string[], options: object = {}) {
-  rig.api.clock.set(NOW)
-  const of = await billedSubscription(tenant, {
-    start_at: START,
-    fee: '31',
-    pricing_type: 'TIERED',
-    bands: TIERS,
-    schedule: async () => DISCOUNT,
-    ...options,
-  })
-  const references = quantities.map(() => rig.reference())
-  await rig.send(
-    ...quantities.map((quantity, place) => ({
-      ...tokensOf(of, references[place] ?? ''),
-      timestampMs: ms('2026-03-04T00:00:00Z') + place * 1_000,
-      quantity,
-    })),
-  )
-  await billAt(of, '2026-04-01T01:00:00Z')
-  await billAt(of, '2026-04-02T00:00:00Z')
-  return { of, references, invoice: await marchOf(of) }
-}
 
 test('money in other currencies is converted by the rate of each event; without one the invoice waits for it', async () => {
   rig.api.clock.set(NOW)
@@ -90,16 +47,16 @@ test('money in other currencies is converted by the rate of each event; without 
   expect(preview.body['message']).toContain(
     'Usage in USD cannot be priced in EUR: there is no exchange rate of 2026-03-01',
   )
-  await billAt(of, '2026-04-01T01:00:00Z')
+  await billAt(rig, of, '2026-04-01T01:00:00Z')
   // The grace period is over: it stays DRAFT, and bills what it can.
-  await billAt(of, '2026-04-02T00:00:00Z')
-  const waiting = await marchOf(of)
+  await billAt(rig, of, '2026-04-02T00:00:00Z')
+  const waiting = await marchOf(rig, of)
   expect([waiting['status'], usageLine(waiting)['amount_excluding_tax']]).toEqual(['DRAFT', eur('56.00')])
   expect(waiting['validation_result']).toMatchObject([{ status: 'ERROR' }])
   await rateOf('0.8', '01')
   await rateOf('0.95', '05')
-  await billAt(of, '2026-04-02T01:00:00Z')
-  const invoice = await marchOf(of)
+  await billAt(rig, of, '2026-04-02T01:00:00Z')
+  const invoice = await marchOf(rig, of)
   const line = usageLine(invoice)
   // 2 % of 1,000 + 100 x 0.8 + 1,000 x 0.9 + 1,000 x 0.95.
   expect([invoice['status'], line['amount_excluding_tax']]).toEqual(['FINAL', eur('58.60')])
@@ -119,7 +76,7 @@ test('money in other currencies is converted by the rate of each event; without 
 
 describe('an explanation', () => {
   test('leads from the events to what the line prints, step by step', async () => {
-    const { invoice } = await closedMarch(['700', '800.5'])
+    const { invoice } = await closedMarch(rig, ['700', '800.5'])
     const line = usageLine(invoice)
     const answer = await get(invoice, `lines/${line['id']}/explanation`)
     expect(answer).toMatchObject({
@@ -150,7 +107,7 @@ describe('an explanation', () => {
     rig.api.clock.set(NOW)
     const of = await billedSubscription(tenant, { start_at: START, fee: '10' })
     await rig.send({ ...tokensOf(of, rig.reference()), quantity: '1000' })
-    await billAt(of, '2026-03-20T00:00:00Z')
+    await billAt(rig, of, '2026-03-20T00:00:00Z')
     const invoice = (await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}`))
       .data
     const whole = await Promise.all(invoice.map(({ id }: Row) => succeed(tenant, 'GET', `/v1/invoices/${id}`)))
@@ -166,7 +123,7 @@ describe('an explanation', () => {
   })
 
   test('of a line that is not there is refused', async () => {
-    const { invoice } = await closedMarch(['1'])
+    const { invoice } = await closedMarch(rig, ['1'])
     for (const path of ['lines/inli_none/explanation', 'lines/inli_none/events', 'receipt?reference=none'])
       expect((await tenant.call('GET', `/v1/invoices/${invoice['id']}/${path}`)).status, path).toBe(404)
     expect((await tenant.call('GET', '/v1/invoices/invo_none/receipt')).status).toBe(404)
@@ -179,7 +136,7 @@ describe('an explanation', () => {
 })
 
 test('the events of a line are those that it counts, each once, in the order of their time', async () => {
-  const { invoice, references, of } = await closedMarch(['1', '2', '3', '4', '5'])
+  const { invoice, references, of } = await closedMarch(rig, ['1', '2', '3', '4', '5'])
   const path = `lines/${usageLine(invoice)['id']}/events`
   const seen: Row[] = []
   for (let url: string | null = `/v1/invoices/${invoice['id']}/${path}?limit=2`; url !== null; ) {
@@ -196,7 +153,7 @@ test('the events of a line are those that it counts, each once, in the order of 
 
 describe('a verification', () => {
   test('finds the same, byte for byte, whatever the parties have become and came late', async () => {
-    const { invoice, of } = await closedMarch(['700', '800.5'])
+    const { invoice, of } = await closedMarch(rig, ['700', '800.5'])
     await succeed(tenant, 'PATCH', `/v1/customers/${of.customerId}`, {
       organization: { legal_name: 'Acme of another name', registered_address: { country: 'FR' } },
     })
@@ -205,8 +162,8 @@ describe('a verification', () => {
     expect(answer).toMatchObject({ identical: true, number_of_differences: 0, differences: [], changed_events: [] })
     expect(answer['computed_sha256']).toBe(answer['issued_sha256'])
     // The next one bills the late event; it too is priced again as it was.
-    await billAt(of, '2026-05-01T01:00:00Z')
-    await billAt(of, '2026-05-02T00:00:00Z')
+    await billAt(rig, of, '2026-05-01T01:00:00Z')
+    await billAt(rig, of, '2026-05-02T00:00:00Z')
     const { data } = await succeed(tenant, 'GET', `/v1/invoices?pricing_plan_subscription_id=${of.subscriptionId}`)
     const april = data.find((row: Row) => row['period_start'] === '2026-04-01T00:00:00Z')
     expect(april.status).toBe('FINAL')
@@ -219,7 +176,7 @@ describe('a verification', () => {
   })
 
   test('says what differs, and which events were changed since', async () => {
-    const { invoice, references } = await closedMarch(['700', '800.5'])
+    const { invoice, references } = await closedMarch(rig, ['700', '800.5'])
     const [first = ''] = references
     await succeed(tenant, 'POST', `/v1/events/${first}/delete`)
     const answer = await verify(invoice)
@@ -236,8 +193,8 @@ describe('a verification', () => {
     rig.api.clock.set(NOW)
     const of = await billedSubscription(tenant, { start_at: START, fee: '10' })
     await rig.send({ ...tokensOf(of, rig.reference()), quantity: '1000' })
-    await billAt(of, '2026-04-01T01:00:00Z')
-    const draft = await marchOf(of)
+    await billAt(rig, of, '2026-04-01T01:00:00Z')
+    const draft = await marchOf(rig, of)
     await succeed(tenant, 'POST', `/v1/invoices/${draft['id']}/lines`, {
       pricing_name: 'Workshop',
       pricing_type: 'FIXED',
@@ -248,7 +205,7 @@ describe('a verification', () => {
   })
 
   test('of a one-off invoice and of its copy finds the same; their credit note is refused', async () => {
-    const { of } = await closedMarch(['1'])
+    const { of } = await closedMarch(rig, ['1'])
     const entity = (await succeed(tenant, 'GET', '/v1/billing-entities')).data[0].id
     const line = { pricing_name: 'Workshop', pricing_type: 'FIXED', pricing_band: { amount: eur('450') } }
     const oneOff = await succeed(tenant, 'POST', '/v1/invoices', {
@@ -267,47 +224,5 @@ describe('a verification', () => {
     for (const id of [oneOff['id'], made['new_invoice_id']])
       expect(await verify({ id })).toMatchObject({ identical: true, differences: [], changed_events: [] })
     expect(await refusal(made['credit_invoice_id'])).toMatchObject(refused)
-  })
-})
-
-describe('a receipt', () => {
-  /** The program of docs/why.md. */
-  const program = (): ((receipt: unknown) => boolean) => {
-    const [, code = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/why.md', 'utf8')) ?? []
-    const body = code.replace(/^import .*$/m, '').replace('export ', '')
-    expect(body.trim().split('\n').length).toBeLessThanOrEqual(30)
-    return new Function('createHash', `${body}; return isInReceipt`)(createHash)
-  }
-
-  test('proves of every event of the invoice that it is in it, by the program that the docs show', async () => {
-    const { invoice, references, of } = await closedMarch(['1', '2', '3', '4', '5', '6', '7'])
-    while ((await makeReceipts(rig.billing, tenant.tenant)) > 0);
-    const isInReceipt = program()
-    const receipts = await Promise.all(references.map(reference => get(invoice, `receipt?reference=${reference}`)))
-    expect(receipts.map(isInReceipt)).toEqual(references.map(() => true))
-    const [receipt] = receipts as [Row]
-    expect(receipt['number_of_events']).toBe(7)
-    const index = (receipt['proof'].index + 1) % references.length
-    for (const wrong of [{ reference: 'another' }, { content_hash: '0'.repeat(16) }, { index }, { hashes: [] }])
-      expect(isInReceipt({ ...receipt, proof: { ...receipt['proof'], ...wrong } }), JSON.stringify(wrong)).toBe(false)
-    // What happens to events afterwards changes nothing of it.
-    const [first = ''] = references
-    await succeed(tenant, 'POST', `/v1/events/${first}/delete`)
-    await rig.send({ ...tokensOf(of, rig.reference()), quantity: '99' })
-    expect(await get(invoice, `receipt?reference=${first}`)).toEqual(receipt)
-  })
-
-  test('that was not made yet is made when it is read, once', async () => {
-    const { invoice } = await closedMarch(['1', '2'])
-    const [one, other] = await Promise.all([get(invoice, 'receipt'), get(invoice, 'receipt')])
-    expect(one).toMatchObject({ number_of_events: 2 })
-    expect(other).toEqual(one)
-    while ((await makeReceipts(rig.billing, tenant.tenant)) > 0);
-    expect(await get(invoice, 'receipt')).toEqual(one)
-  })
-
-  test('of an invoice without usage has no event', async () => {
-    const { invoice } = await closedMarch([])
-    expect(await get(invoice, 'receipt')).toMatchObject({ number_of_events: 0 })
   })
 })

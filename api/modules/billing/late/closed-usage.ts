@@ -191,18 +191,6 @@ export async function closedForNext(
 export const billsLateUsage = (policy: LateEventPolicy): boolean => policy !== 'NOT_MATCHED'
 
 /**
- * For each partition of the log, the position up to which an invoice counted; null when it is not closed, or was closed
- * before positions were stored.
- */
-export async function closedPositions(uow: ReadUow, invoiceId: string): Promise<readonly number[] | null> {
-  const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ positions: number[] }>(sql`
-    select positions from closed_usage
-    where platform_id = ${platformId} and environment = ${environment} and invoice_id = ${invoiceId}`)
-  return rows[0]?.positions ?? null
-}
-
-/**
  * The last row of each of these subscriptions. Rows are only added, so an unchanged last row means that nothing was
  * closed since.
  */

@@ -159,12 +159,19 @@ export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): P
   }
 }
 
+/** What many subscriptions have in common, as decoded. */
+export type PinnedCatalog = Pick<BillingInputs, (typeof CATALOG)[number]>
+export const catalogOf = (text: string): PinnedCatalog => JSON.parse(text)
+
 /** A pin as decoded. */
 export const pinOf = ({
   catalog,
   inputs,
   request,
-}: Omit<PinnedTexts, 'catalogHash'>): { readonly inputs: BillingInputs; readonly request: PinnedRequest } => ({
-  inputs: { ...JSON.parse(inputs), ...JSON.parse(catalog) },
+}: Pick<PinnedTexts, 'inputs' | 'request'> & { readonly catalog: PinnedCatalog }): {
+  readonly inputs: BillingInputs
+  readonly request: PinnedRequest
+} => ({
+  inputs: { ...JSON.parse(inputs), ...catalog },
   request: decode(request) as PinnedRequest,
 })

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { insertMany } from '../../../resource/rows/many-rows.ts'
-import { type Pin, pinOf, textsOf } from './pinned.ts'
+import { catalogOf, type Pin, type PinnedCatalog, pinOf, textsOf } from './pinned.ts'
 import { pinnedInputs } from './table.ts'
 
 /**
@@ -34,16 +34,53 @@ export async function savePins(uow: Uow, pins: readonly Pin[]): Promise<void> {
   )
 }
 
+export type LoadedPin = Omit<Pin, 'invoiceId'> & {
+  /** For each partition of the log, the position up to which the invoice counted. */
+  readonly positions: readonly number[]
+}
+
 /**
- * What an invoice was priced from; null for an invoice that is not FINAL, that became FINAL before pins were stored, or
- * that belongs to no subscription.
+ * What these invoices were priced from, and up to where they counted. Without an invoice that is not FINAL, that became FINAL before
+ * this was stored, or that belongs to no subscription. Catalogs that are alike are one object.
  */
-export async function loadPin(uow: ReadUow, invoiceId: string): Promise<Omit<Pin, 'invoiceId'> | null> {
+export async function loadPins(uow: ReadUow, invoiceIds: readonly string[]): Promise<ReadonlyMap<string, LoadedPin>> {
   const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ catalog: string; inputs: string; request: string }>(sql`
-    select c.content as catalog, p.inputs, p.request from pinned_inputs p
-    join pinned_catalogs c on c.platform_id = p.platform_id and c.environment = p.environment and c.hash = p.catalog_hash
-    where p.platform_id = ${platformId} and p.environment = ${environment} and p.invoice_id = ${invoiceId}`)
-  const [row] = rows
-  return row ? pinOf(row) : null
+  const own = sql`platform_id = ${platformId} and environment = ${environment}`
+  const { rows } = await uow.tx.execute<Stored>(sql`
+    select p.invoice_id, p.catalog_hash, p.inputs, p.request, c.positions
+    from (select * from pinned_inputs where ${own} and invoice_id = any(${sql.param([...invoiceIds])})) p
+    join (select * from closed_usage where ${own} and invoice_id = any(${sql.param([...invoiceIds])})) c on c.invoice_id = p.invoice_id`)
+  const catalogs: KnownCatalogs = new Map()
+  await loadCatalogs(uow, { hashes: rows.map(({ catalog_hash }) => catalog_hash), into: catalogs })
+  return new Map(
+    rows.flatMap(({ invoice_id, catalog_hash, positions, ...texts }) => {
+      const catalog = catalogs.get(catalog_hash)
+      return catalog ? [[invoice_id, { ...pinOf({ ...texts, catalog }), positions }] as const] : []
+    }),
+  )
+}
+
+type Stored = {
+  readonly invoice_id: string
+  readonly catalog_hash: string
+  readonly inputs: string
+  readonly request: string
+  readonly positions: number[]
+}
+
+/** Catalogs of pins, by hash: thousands of invoices were priced from the same one, which is parsed once. */
+export type KnownCatalogs = Map<string, PinnedCatalog>
+
+/** Adds those of these hashes that are not known yet. */
+export async function loadCatalogs(
+  uow: ReadUow,
+  { hashes, into }: { readonly hashes: readonly string[]; readonly into: KnownCatalogs },
+): Promise<void> {
+  const missing = [...new Set(hashes)].filter(hash => !into.has(hash))
+  if (missing.length === 0) return
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ hash: string; content: string }>(sql`
+    select hash, content from pinned_catalogs
+    where platform_id = ${platformId} and environment = ${environment} and hash = any(${sql.param(missing)})`)
+  for (const { hash, content } of rows) into.set(hash, catalogOf(content))
 }

@@ -4,8 +4,8 @@ import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
 import type { ConditionNamesInput } from '../../catalog/conditions/load-names.ts'
 import { closedNames } from '../late/closed-usage.ts'
-import { type PinnedTexts, pinOf } from '../pinned/pinned.ts'
-import type { CatalogInputs } from '../terms/load/load-catalog.ts'
+import { pinOf } from '../pinned/pinned.ts'
+import { type KnownCatalogs, loadCatalogs } from '../pinned/store-pinned.ts'
 import type { BilledInvoice, BilledLine } from './compare.ts'
 import type { ClosedInvoice } from './simulate-invoice.ts'
 
@@ -48,9 +48,6 @@ type LineRow = {
   readonly amount_excluding_tax: string
 }
 
-/** The catalogs of pins, by hash: thousands of invoices were priced from the same one, which is parsed once. */
-export type KnownCatalogs = Map<string, CatalogInputs>
-
 export async function loadFinalInvoices(
   uow: ReadUow,
   ids: readonly string[],
@@ -89,28 +86,12 @@ export async function loadFinalInvoices(
   return { invoices, names: await closedNames(uow, hashes) }
 }
 
-async function loadCatalogs(
-  uow: ReadUow,
-  { hashes, into }: { readonly hashes: readonly string[]; readonly into: KnownCatalogs },
-): Promise<void> {
-  const missing = [...new Set(hashes)].filter(hash => !into.has(hash))
-  if (missing.length === 0) return
-  const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ hash: string; content: string }>(sql`
-    select hash, content from pinned_catalogs
-    where platform_id = ${platformId} and environment = ${environment} and hash = any(${sql.param(missing)})`)
-  for (const { hash, content } of rows) into.set(hash, JSON.parse(content))
-}
-
 function closedOf(row: InvoiceRow, catalogs: KnownCatalogs): ClosedInvoice | null {
   const { inputs, request, positions, customer_keys: customerKeys } = row
   const catalog = catalogs.get(row.catalog_hash ?? '')
   if (!catalog || inputs === null || request === null || positions === null || customerKeys === null) return null
-  const texts: Omit<PinnedTexts, 'catalogHash'> = { catalog: '{}', inputs, request }
-  const pin = pinOf(texts)
   return {
-    ...pin,
-    inputs: { ...pin.inputs, ...catalog },
+    ...pinOf({ catalog, inputs, request }),
     invoiceId: row.id,
     positions,
     customerKeys,

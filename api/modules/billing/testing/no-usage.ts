@@ -17,5 +17,6 @@ export const NO_USAGE: UsageReader = {
   latestMarks: async () => [],
   changedCustomers: async () => [],
   events: async () => [],
+  async *receiptEntries() {},
   upToDateUntil: async clock => clock.now(),
 }

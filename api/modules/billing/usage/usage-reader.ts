@@ -6,7 +6,7 @@ import { logEnds } from '../../../../shared/log/streams.ts'
 import type { Tenant } from '../../../../shared/tenant.ts'
 import type { Clock, Instant } from '../../../../shared/time.ts'
 import type { ClickHouseClient } from '../../../../shared/usage/clickhouse.ts'
-import { usageAnswer, usageRefusal } from '../../../usage/answered.ts'
+import { usageAnswer, usageAnswers, usageRefusal } from '../../../usage/answered.ts'
 import { batchChangeQueries } from '../../../usage/changes/batch-change-queries.ts'
 import { type ChangedCustomer, changedCustomers } from '../../../usage/changes/changed-customers.ts'
 import { type CustomerMark, latestMarks, type MarksQuery } from '../../../usage/changes/latest-marks.ts'
@@ -15,6 +15,7 @@ import { type CountedEvent, type CountedQuery, countedEvents } from '../../../us
 import { eventValues } from '../../../usage/event-values.ts'
 import { gatherQueries, oneQuery, type QueryUsage } from '../../../usage/query/gather-queries.ts'
 import { type Answer, queryUsages } from '../../../usage/query/query-usages.ts'
+import { type EntriesQuery, type ReceiptEntries, receiptEntries } from '../../../usage/receipt-entries.ts'
 import { storedPositions, usageUpToDate, waitForUsage } from '../../../usage/up-to-date.ts'
 import type { UsageCalculation, UsageQuery } from '../../../usage/usage-query.ts'
 import { loadRates } from '../../parties/exchange-rates/load-rates.ts'
@@ -83,6 +84,8 @@ export type UsageReader = {
   changedCustomers(tenant: Tenant, since: readonly number[]): Promise<readonly ChangedCustomer[]>
   /** The individual events behind figures, in order of time. */
   events(tenant: Tenant, query: CountedQuery): Promise<readonly CountedEvent[]>
+  /** What receipts need of them, in the order of receipts and some at a time, since they may be millions. */
+  receiptEntries(tenant: Tenant, query: EntriesQuery): AsyncGenerator<readonly ReceiptEntries[]>
   /** Everything that the gateways accepted before this instant can be read. */
   upToDateUntil(clock: Clock): Promise<Instant>
 }
@@ -153,6 +156,7 @@ export function createUsageReader(deps: {
     latestMarks: (tenant, question) => usageAnswer(latestMarks(deps.client, tenant, question)),
     changedCustomers: (tenant, since) => usageAnswer(changedCustomers(deps.client, tenant, since)),
     events: (tenant, query) => usageAnswer(countedEvents(deps.client, tenant, query)),
+    receiptEntries: (tenant, query) => usageAnswers(receiptEntries(deps.client, tenant, query)),
     upToDateUntil: async clock => (await usageAnswer(usageUpToDate({ ...deps, clock }))).upToDateUntil,
   }
 }

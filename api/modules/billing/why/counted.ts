@@ -1,7 +1,7 @@
 // Which events a charge counts, decided for single events by the same parts and conditions that query usage.
 import { contains, type Interval, instantOf, interval } from '../../../../shared/time.ts'
 import { matcherOf } from '../../../../shared/usage/condition.ts'
-import type { CountedEvent } from '../../../usage/counted-events.ts'
+import type { CountableEvents, EventPlace } from '../../../usage/receipt-entries.ts'
 import type { Charge } from '../charges/charge.ts'
 import { wasCounted } from '../late/closed-usage.ts'
 import { sendersOf, usageParts } from '../terms/usage-parts.ts'
@@ -11,10 +11,18 @@ import type { Basis } from './reprice.ts'
  * What a charge makes of an event: COUNTED by its invoice, or BEFORE: counted by an earlier invoice of the same pricing
  * period.
  */
-export type Counting = (event: CountedEvent) => 'COUNTED' | 'BEFORE' | null
+export type Counting = (event: CountableEvents & EventPlace) => 'COUNTED' | 'BEFORE' | null
+
+/** The same for events that differ in time and place alone; null where it counts none of them, whenever they were. */
+export type CountingOfMany = (of: CountableEvents) => ((place: EventPlace) => 'COUNTED' | 'BEFORE' | null) | null
 
 /** What a metered charge of the basis counts; null for a charge that is not metered. */
-export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | null {
+export function countingOf(basis: Basis, charge: Charge): Counting | null {
+  const counting = countingOfMany(basis, charge)
+  return counting && (event => counting(event)?.(event) ?? null)
+}
+
+export function countingOfMany({ inputs, late }: Basis, charge: Charge): CountingOfMany | null {
   const { calculation, condition, usage, billedUsage } = charge
   if (!calculation || !usage) return null
   const { meter_reference: meterReference, value_reference: value, property_reference: property } = calculation
@@ -22,22 +30,21 @@ export function countingOf({ inputs, late }: Basis, charge: Charge): Counting | 
   const parts = usageParts(attribution, { subscriptionId: subscription.id, meterReference, interval: usage })
   const meets = condition === null ? () => true : matcherOf(condition)
   const unit = late.find(each => each.charge === charge)?.unit
-  const isBefore = (event: CountedEvent): boolean =>
-    (billedUsage !== null && contains(billedUsage, event.timestamp)) ||
-    (unit !== undefined &&
-      wasCounted(unit.counted, {
-        customerKey: event.customerKey,
-        place: { partition: event.partition, seq: event.seq },
-      }))
-  return event => {
-    if (event.meterReference !== meterReference) return null
-    const part = parts.find(
-      ({ customerKeys, interval: time }) => customerKeys.includes(event.customerKey) && contains(time, event.timestamp),
-    )
-    if (!part?.isOurs(event.subscription) || !meets(event.properties)) return null
-    const carries = event.values.some(({ reference }) => reference === value)
-    if (!carries && !(property !== null && property in event.properties)) return null
-    return isBefore(event) ? 'BEFORE' : 'COUNTED'
+  return of => {
+    const { customerKey } = of
+    if (of.meterReference !== meterReference || !meets(of.properties)) return null
+    const carries = of.values.some(({ reference }) => reference === value)
+    if (!carries && !(property !== null && property in of.properties)) return null
+    const own = parts.filter(({ customerKeys }) => customerKeys.includes(customerKey))
+    if (own.length === 0) return null
+    const isBefore = ({ timestamp, partition, seq }: EventPlace): boolean =>
+      (billedUsage !== null && contains(billedUsage, timestamp)) ||
+      (unit !== undefined && wasCounted(unit.counted, { customerKey, place: { partition, seq } }))
+    return place => {
+      const part = own.find(({ interval: time }) => contains(time, place.timestamp))
+      if (!part?.isOurs(of.subscription)) return null
+      return isBefore(place) ? 'BEFORE' : 'COUNTED'
+    }
   }
 }
 

@@ -10,11 +10,11 @@ import { readFunds } from '../../invoices/settlement/funds.ts'
 import type { InvoiceRow } from '../../invoices/table.ts'
 import type { Charge } from '../charges/charge.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { closedNames, closedPositions } from '../late/closed-usage.ts'
+import { closedNames } from '../late/closed-usage.ts'
 import { REBILL_BILLING } from '../late/corrected/rebill.ts'
 import { correctionWith } from '../late/corrected/store-corrections.ts'
 import type { LateCharge } from '../late/late-usage.ts'
-import { loadPin } from '../pinned/store-pinned.ts'
+import { type LoadedPin, loadPins } from '../pinned/store-pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { pastRulesOf } from '../pricing/past-rules.ts'
 import { type BillingDeps, computeInvoice } from '../run/compute-invoice.ts'
@@ -44,18 +44,23 @@ export type Basis = {
 }
 
 /** The refusal of an operation that this invoice does not take. */
-export const refused = (row: InvoiceRow, message: string): AppError =>
+export const refused = (row: Pick<InvoiceRow, 'id'>, message: string): AppError =>
   new AppError('INVALID_OPERATION', message, { field: 'id', resourceId: row.id, resourceType: 'INVOICE' })
 
-export const notClosed = (row: InvoiceRow): AppError =>
+export const notClosed = (row: Pick<InvoiceRow, 'id' | 'status'>): AppError =>
   refused(row, `An invoice that is ${row.status} is not closed; make it FINAL first.`)
 
-export const noSnapshot = (row: InvoiceRow): AppError =>
+export const noSnapshot = (row: Pick<InvoiceRow, 'id'>): AppError =>
   refused(row, 'The invoice became FINAL before what it was priced from was kept, so it cannot be priced again.')
 
 /** Whether the invoice is for a period of a subscription; the lines of other invoices already say everything. */
 export const isOfSubscription = ({ producer }: Pick<InvoiceRow, 'producer'>): boolean =>
   producer === SUBSCRIPTION_BILLING || producer === REBILL_BILLING
+
+/** A basis that no longer changes. */
+export type PinnedBasis = Basis & { readonly positions: readonly number[] }
+/** An invoice, as far as its basis needs it. */
+export type Priced = Pick<InvoiceRow, 'id' | 'producer' | 'status' | 'combined_into_id'>
 
 /**
  * The basis of a FINAL invoice, or of one that was issued in another, without its usage, which `withUsage` reads. Throws INVALID_OPERATION where it was not
@@ -65,35 +70,48 @@ export async function pinnedBasis(
   deps: Pick<BillingDeps, 'database'>,
   tenant: Tenant,
   row: InvoiceRow,
-): Promise<Basis & { readonly positions: readonly number[] }> {
-  if (!isOfSubscription(row)) throw refused(row, 'Only an invoice for a period of a subscription is priced from usage.')
-  if (row.status !== 'FINAL' && row.combined_into_id === null) throw notClosed(row)
-  return await readTenant(deps.database, tenant, async uow => {
-    const pin = await loadPin(uow, row.id)
-    const positions = await closedPositions(uow, row.id)
-    if (!pin || !positions) throw noSnapshot(row)
-    const { inputs, request } = pin
-    const names = await closedNames(
-      uow,
-      request.late.map(({ namesHash }) => namesHash),
-    )
-    const terms = resolveTerms(inputs)
-    const key = keyOfWindow(request.window)
-    const late = pinnedLate(request.late, { inputs, terms, names, key })
-    const { usageRates: rates = [] } = request
-    return { inputs, positions, rates, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
-  })
+): Promise<PinnedBasis> {
+  const [only] = await pinnedBases(deps, tenant, [row])
+  if (!only) throw noSnapshot(row)
+  return only.basis
 }
 
-/** Those of several invoices, one after the other: each takes a connection, and others need some meanwhile. */
+/** Those of several invoices, in their order. */
 export async function pinnedBases(
   deps: Pick<BillingDeps, 'database'>,
   tenant: Tenant,
-  rows: readonly InvoiceRow[],
-): Promise<{ readonly id: InvoiceRow['id']; readonly basis: Awaited<ReturnType<typeof pinnedBasis>> }[]> {
-  const bases: { id: InvoiceRow['id']; basis: Awaited<ReturnType<typeof pinnedBasis>> }[] = []
-  for (const row of rows) bases.push({ id: row.id, basis: await pinnedBasis(deps, tenant, row) })
-  return bases
+  rows: readonly Priced[],
+): Promise<{ readonly id: Priced['id']; readonly basis: PinnedBasis }[]> {
+  for (const row of rows) {
+    if (!isOfSubscription(row))
+      throw refused(row, 'Only an invoice for a period of a subscription is priced from usage.')
+    if (row.status !== 'FINAL' && row.combined_into_id === null) throw notClosed(row)
+  }
+  return await readTenant(deps.database, tenant, async uow => {
+    const pins = await loadPins(
+      uow,
+      rows.map(({ id }) => id),
+    )
+    const late = [...pins.values()].flatMap(({ request }) => request.late)
+    const names = await closedNames(
+      uow,
+      late.map(({ namesHash }) => namesHash),
+    )
+    return rows.map(row => {
+      const pin = pins.get(row.id)
+      if (!pin) throw noSnapshot(row)
+      return { id: row.id, basis: basisOf(pin, names) }
+    })
+  })
+}
+
+function basisOf(pin: LoadedPin, names: Awaited<ReturnType<typeof closedNames>>): PinnedBasis {
+  const { inputs, request, positions } = pin
+  const terms = resolveTerms(inputs)
+  const key = keyOfWindow(request.window)
+  const late = pinnedLate(request.late, { inputs, terms, names, key })
+  const { usageRates: rates = [] } = request
+  return { inputs, positions, rates, ...chargedBy({ ...request, terms, usage: new Map(), late }) }
 }
 
 function chargedBy(request: InvoiceRequest & { readonly late: readonly LateCharge[] }) {

@@ -12,6 +12,8 @@ type JobDeps = ReceiptDeps & { /** In the role millrace_worker. */ readonly syst
 const RECEIPTS_OF_TENANT = { name: 'usage-receipts-of-tenant', priority: 10 }
 /** Batches that one job reads; another job continues. */
 const ROUNDS_MAX = 50
+/** More than single invoices would have: ClickHouse or PostgreSQL is away. */
+const FAILURES_MAX = 10
 
 export const receiptJobs = [
   defineJob<JobDeps>({
@@ -31,13 +33,22 @@ export const receiptJobs = [
     class: 'long',
     rights: {},
     run: async (deps, payload, { stop }) => {
-      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const failures: unknown[] = []
+      let after = ''
+      for (let round = 0; round < ROUNDS_MAX && failures.length < FAILURES_MAX; round += 1) {
         const startedAt = performance.now()
-        if (stop.aborted || (await makeReceipts(deps, tenantOf(payload))) === 0) return
+        if (stop.aborted) return
+        const made = await makeReceipts(deps, tenantOf(payload), { after })
+        failures.push(...made.failures)
+        if (made.last === null) break
+        after = made.last
         // No request waits for a receipt: half of the time is left to reads of usage.
         await sleep(performance.now() - startedAt, undefined, { signal: stop }).catch(() => undefined)
+        if (round === ROUNDS_MAX - 1)
+          await asSystem(deps.system, 'usage-receipts', tx => queueTenants(tx, RECEIPTS_OF_TENANT, [payload]))
       }
-      await asSystem(deps.system, 'usage-receipts', tx => queueTenants(tx, RECEIPTS_OF_TENANT, [payload]))
+      // Those are tried again with the next job, which begins with the first.
+      if (failures.length > 0) throw failures[0]
     },
   }),
 ] as const
