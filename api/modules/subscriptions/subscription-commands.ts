@@ -108,7 +108,9 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     // A TEMPLATE is never billed.
     next_billing_at: subscription.type === 'BILLING' ? now : null,
     billing_entity_country: entity.registered_address?.country ?? null,
-    ...(ends === null || subscription.type !== 'BILLING' ? {} : endedAt(subscription, formatInstant(ends))),
+    ...(ends === null || subscription.type !== 'BILLING'
+      ? {}
+      : endedAt(subscription, formatInstant(ends), { byTerm: true })),
   })
   const data = await viewOf(uow, subscriptionResource, row)
   await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row.id, data, previous: null })
@@ -127,11 +129,16 @@ async function followRenewal(uow: Uow, row: Subscription, previous: Subscription
   if (termEnd === null || row.auto_renewal === previous.auto_renewal) return row
   const end = formatInstant(termEnd)
   const now = formatInstant(uow.now)
+  if (row.cancelled_at !== null && row.cancelled_at <= now) return row
   if (!row.auto_renewal) {
     if (row.cancelled_at !== null && row.cancelled_at <= end) return row
-    return await saveChange(uow, subscriptionResource, row, { ...endedAt(row, end), next_billing_at: now })
+    return await saveChange(uow, subscriptionResource, row, {
+      ...endedAt(row, end, { byTerm: true }),
+      next_billing_at: now,
+    })
   }
-  if (!(await endsWithTerm(uow, row))) return row
+  // By the terms that it had: other ones may come with this change.
+  if (!(await endsWithTerm(uow, previous))) return row
   return await saveChange(uow, subscriptionResource, row, { ...runningOn(row), next_billing_at: now })
 }
 
