@@ -24,7 +24,7 @@ import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { requireSameClock } from './test-clocks/same-clock.ts'
-import { billedCustomerOf } from './variants.ts'
+import { billedCustomerOf, checkVariant } from './variants.ts'
 
 /** The statuses that a call of their own leads to: more is done then than a change of the status. */
 const CALL_FOR: ReadonlyMap<unknown, string> = new Map([
@@ -90,6 +90,8 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
   }
   const sellerId = subscription.seller_details?.seller_customer_id
   if (sellerId !== undefined) await requireSellerThere(uow, sellerId)
+  // Again: the role of a customer may change while it is DRAFT.
+  await checkVariant(uow, subscription, null)
   // Held by now: one that was attached to a test clock since the call came is activated in the time of that.
   if (!isTestTime())
     await requireClocks(

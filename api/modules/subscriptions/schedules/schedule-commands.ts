@@ -7,7 +7,6 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { activatePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
-import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { requireTakenBack } from '../overrides/check-overrides.ts'
 import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { isWithoutPlan } from '../own-prices/show-own-prices.ts'
@@ -157,7 +156,7 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
     if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
     else {
       await requireSellable(uow, schedule, subscription, true)
-      await checkEnabled(uow, schedule, schedule)
+      await checkTerms(uow, schedule, schedule)
     }
   }
 }
