@@ -109,7 +109,15 @@ async function refuseGone(
   field: string,
   id: string,
 ): Promise<void> {
-  const party = await getOne(uow, resource, id)
+  requireThere(resource, await getOne(uow, resource, id), field)
+}
+
+/** Throws INVALID_FIELD for a customer or a billing entity that takes no new subscription. */
+export function requireThere(
+  resource: Pick<Resource<StoredRow>, 'objectType'>,
+  party: Parameters<typeof whyGone>[0],
+  field: string,
+): void {
   const gone = whyGone(party)
   if (!gone) return
   const message = `This ${resource.objectType} is ${gone} and takes no new subscription.`

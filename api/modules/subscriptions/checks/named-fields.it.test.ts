@@ -5,6 +5,7 @@ import type { Answer, TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { pricingPlanVersionResource } from '../../catalog/pricing-plans/pricing-plan-version.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
+import { customerResource } from '../../parties/customers/resource.ts'
 import {
   makeActiveSubscription,
   makeSchedule,
@@ -121,4 +122,22 @@ test('an ACTIVE subscription without an initial term takes no renewal term, and 
   const id = await makeActiveSubscription(tenant, MARCH)
   const answer = await tenant.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { renewal_term: MONTH })
   expect(refused(answer)).toEqual({ status: 400, code: 'INVALID_FIELD', field: 'renewal_term' })
+})
+
+test('a customer or a billing entity that is gone is refused under the name by which it was given', async () => {
+  const customer = await tenant.seed.make(customerResource)
+  const entity = await tenant.seed.make(billingEntityResource)
+  const [archived, retired] = [await tenant.seed.make(customerResource), await tenant.seed.make(billingEntityResource)]
+  await succeed(tenant, 'POST', `/v1/customers/${archived.id}/archive`)
+  for (const status of ['DEPRECATED', 'ARCHIVED'])
+    await succeed(tenant, 'PATCH', `/v1/billing-entities/${retired.id}`, { status })
+  const create = (more: object) => tenant.call('POST', SUBSCRIPTIONS, { billing_currency: 'EUR', ...more })
+  const by = (party: Row) => party['reference']
+  for (const [body, field] of [
+    [{ customer_reference: by(archived), billing_entity_id: entity.id }, 'customer_reference'],
+    [{ customer_id: archived.id, billing_entity_id: entity.id }, 'customer_id'],
+    [{ customer_id: customer.id, billing_entity_reference: by(retired) }, 'billing_entity_reference'],
+    [{ customer_id: customer.id, billing_entity_id: retired.id }, 'billing_entity_id'],
+  ] as const)
+    expect(refused(await create(body))).toEqual({ status: 400, code: 'INVALID_FIELD', field })
 })
