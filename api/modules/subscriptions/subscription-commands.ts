@@ -19,7 +19,7 @@ import { endUpgraded } from './ending/end-upgraded.ts'
 import { endedAt, runningOn } from './ending/inactive-periods.ts'
 import { endByItself, endsWithTerm, termEndOf } from './ending/subscription-term.ts'
 import { listSchedules, scheduleResource } from './schedules/schedule.ts'
-import { activateAllSchedules } from './schedules/schedule-commands.ts'
+import { activateAllSchedules, type PathOfSchedule } from './schedules/schedule-commands.ts'
 import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
@@ -70,9 +70,13 @@ export async function upsertSubscription(
 
 /**
  * Activates a DRAFT subscription with its schedules. The caller holds its lock, so of two activations at once the second finds it
- * ACTIVE.
+ * ACTIVE. `pathOf`: where the request says its schedules, if it does.
  */
-export async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Subscription> {
+export async function activateSubscription(
+  uow: Uow,
+  subscription: Subscription,
+  pathOf?: PathOfSchedule,
+): Promise<Subscription> {
   if (subscription.type === 'QUOTE') {
     const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
@@ -100,7 +104,7 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     )
   const billedId = billedCustomerOf(subscription)
   if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
-  await activateAllSchedules(uow, subscription)
+  await activateAllSchedules(uow, subscription, pathOf)
   await endUpgraded(uow, subscription)
   const now = formatInstant(uow.now)
   const ends = await endByItself(uow, subscription)

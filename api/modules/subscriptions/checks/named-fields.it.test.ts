@@ -1,5 +1,5 @@
 // A refusal names a field of the request, or none: never one that only what the request starts from has.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { catalogOf, eur } from '../../../testing/catalog.ts'
 import type { Answer, TestTenant } from '../../../testing/harness.ts'
 import type { Row } from '../../../testing/wire.ts'
@@ -140,4 +140,64 @@ test('a customer or a billing entity that is gone is refused under the name by w
     [{ customer_id: customer.id, billing_entity_id: retired.id }, 'billing_entity_id'],
   ] as const)
     expect(refused(await create(body))).toEqual({ status: 400, code: 'INVALID_FIELD', field })
+})
+
+describe('what is refused when init activates has the path that the body gives it', () => {
+  const init = (body: object) => tenant.call('POST', `${SUBSCRIPTIONS}/init`, body)
+  const US = { registered_address: { country: 'US', state: 'NY' } }
+
+  test('in full', async () => {
+    const planned = await makeVersion(tenant, 'DRAFT')
+    const version = await makeVersion(tenant)
+    const customer = { type: 'ORGANIZATION', status: 'ACTIVE', organization: US }
+    const entity = await succeed(tenant, 'POST', '/v1/billing-entities', {
+      reference: tenant.seed.unique('entity'),
+      legal_name: 'Issuer Inc.',
+      ...US,
+    })
+    const terms = { billing_entity_id: entity['id'], billing_currency: 'EUR', status: 'ACTIVE' }
+    const taxed = { ...terms, sales_tax_percentage: '8' }
+    const schedules = [{ pricing_plan_version_id: version, start_at: MARCH, end_at: '2026-04-01T00:00:00Z' }]
+    for (const [body, field] of [
+      [
+        { customer, pricing_plan_subscription: terms, pricing_plan_schedules: schedules },
+        'pricing_plan_subscription.sales_tax_percentage',
+      ],
+      [{ customer, pricing_plan_subscription: taxed }, 'pricing_plan_subscription.status'],
+      [
+        {
+          customer: { ...customer, status: 'DRAFT' },
+          pricing_plan_subscription: taxed,
+          pricing_plan_schedules: schedules,
+        },
+        'customer',
+      ],
+      [
+        {
+          customer,
+          pricing_plan_subscription: taxed,
+          pricing_plan_schedules: [...schedules, { pricing_plan_version_id: planned }],
+        },
+        'pricing_plan_schedules.1.pricing_plan_version_id',
+      ],
+    ] as const)
+      expect(refused(await init(body)).field).toBe(field)
+  })
+
+  test('from a template, whose schedules are in no body', async () => {
+    const { id: billing_entity_id } = await tenant.seed.make(billingEntityResource)
+    const template = await succeed(tenant, 'POST', SUBSCRIPTIONS, {
+      type: 'TEMPLATE',
+      billing_entity_id,
+      billing_currency: 'EUR',
+    })
+    const version = await makeVersion(tenant)
+    await makeSchedule(tenant, template['id'], MARCH, { pricing_plan_version_id: version })
+    await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${template['id']}`, { status: 'ACTIVE' })
+    const field = 'template_pricing_plan_subscription_id'
+    // No exchange rate is needed before it is activated.
+    const { id: customer_id } = await tenant.seed.make(customerResource)
+    const body = { [field]: template['id'], customer_id, billing_currency: 'ISK', status: 'ACTIVE' }
+    expect(refused(await init(body)).field).toBe(field)
+  })
 })
