@@ -93,6 +93,38 @@ describe('the subscription whose place it takes', () => {
     }
   })
 
+  test('does not give way before it takes a place itself, since the one before it runs on until then', async () => {
+    const { old, schedule } = await upgraded()
+    const { pricing_plan_subscription_id: waiting } = await succeed(tenant, 'GET', `${SCHEDULES}/${schedule}`)
+    const { customer_id, billing_entity_id, billing_currency } = await succeed(tenant, 'GET', `${PATH}/${old}`)
+    const { id } = await succeed(tenant, 'POST', PATH, {
+      customer_id,
+      billing_entity_id,
+      billing_currency,
+      upgraded_from_pricing_plan_subscription_id: waiting,
+    })
+    const third = await makeSchedule(tenant, id, APRIL)
+    const activate = () => tenant.call('PATCH', `${PATH}/${id}`, { status: 'ACTIVE' })
+    expect(await activate()).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_OPERATION', field: 'upgraded_from_pricing_plan_subscription_id', resource_id: waiting },
+    })
+    expect((await move(third, JUNE)).status).toBe(200)
+    expect((await activate()).status).toBe(200)
+    expect(await move(third, APRIL)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_FIELD', field: 'start_at', resource_id: waiting },
+    })
+    expect((await move(third, '2026-05-15T00:00:00Z')).status).toBe(200)
+    // Nor does it begin where it has given way.
+    expect(await move(schedule, JUNE)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_FIELD', field: 'start_at', resource_id: id },
+    })
+    expect((await move(schedule, APRIL)).status).toBe(200)
+    expect(await endsOf(old)).toMatchObject([{ type: 'UPGRADE', start_at: APRIL }])
+  })
+
   test('is not left behind by a start after the end of its own term', async () => {
     const { old, schedule } = await upgraded()
     await api.sql(

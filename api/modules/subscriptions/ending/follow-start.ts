@@ -8,6 +8,7 @@ import { listSchedules } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { endSubscription } from './cancel-subscription.ts'
+import { startAfter } from './end-upgraded.ts'
 import { endedAt } from './inactive-periods.ts'
 import { endByItself, endsWithTerm } from './subscription-term.ts'
 import { UPGRADED_FROM } from './upgrade-subscription.ts'
@@ -41,19 +42,25 @@ async function moveTermEnd(uow: Uow, subscription: Subscription, oldStart: strin
 
 /** Without this both would charge the days between the two starts, or neither. */
 async function moveUpgraded(uow: Uow, subscription: Subscription, start: string): Promise<void> {
-  const { [UPGRADED_FROM]: id } = subscription
+  const { [UPGRADED_FROM]: id, upgraded_to_pricing_plan_subscription_id: successor, cancelled_at: gone } = subscription
   if (id === null) return
+  if (successor !== null && gone !== null && gone <= start) {
+    const message = `It gives way to the subscription ${successor} at ${gone}; have it start before that.`
+    const about = { field: 'start_at', resourceId: successor, resourceType: subscriptionResource.objectType }
+    throw new AppError('INVALID_FIELD', message, about)
+  }
   const old = await lockOne(uow, subscriptionResource, id)
   if (old?.status !== 'ACTIVE' || old.upgraded_to_pricing_plan_subscription_id !== subscription.id) return
-  const ends = await endByItself(uow, old)
-  if (ends !== null && formatInstant(ends) < start) {
-    const message = `It takes the place of the subscription ${id}, which is not renewed and ends at ${formatInstant(ends)}; have it start then or before.`
-    throw new AppError('INVALID_FIELD', message, {
-      field: 'start_at',
-      resourceId: id,
-      resourceType: subscriptionResource.objectType,
-    })
+  const refuse = (which: string) => {
+    const message = `It takes the place of the subscription ${id}, which ${which}.`
+    const about = { field: 'start_at', resourceId: id, resourceType: subscriptionResource.objectType }
+    throw new AppError('INVALID_FIELD', message, about)
   }
+  const ends = await endByItself(uow, old)
+  if (ends !== null && formatInstant(ends) < start)
+    refuse(`is not renewed and ends at ${formatInstant(ends)}; have it start then or before`)
+  const begins = await startAfter(uow, old, start)
+  if (begins !== null) refuse(`takes the place of another at ${begins}; have it start then or later`)
   const ending = endedAt(old, start, { type: 'UPGRADE', refund: true })
   await endSubscription(uow, old, { ...ending, cancelled_at: start }).catch(error => {
     throw error instanceof AppError ? error.at('start_at') : error
