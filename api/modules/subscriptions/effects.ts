@@ -5,6 +5,7 @@ import type { Id } from '../../../shared/ids.ts'
 import { afterSave, withDelete } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { CHANGE_OF_CUSTOMER_EFFECTS } from './coupons/change-of-customer.ts'
+import { followStart } from './ending/follow-start.ts'
 import { RATE_CARD_EFFECTS } from './rate-cards/guards.ts'
 import { REDEMPTION_EFFECTS } from './schedules/redemptions.ts'
 import { scheduleResource } from './schedules/schedule.ts'
@@ -35,6 +36,7 @@ export const SUBSCRIPTION_EFFECTS = [
   afterSave(scheduleResource, async (uow, row: Schedule, previous) => {
     if (row.start_at !== previous?.start_at) await keepStart(uow, row.pricing_plan_subscription_id, null)
   }),
+  afterSave(scheduleResource, followStart),
   withDelete(scheduleResource, async (uow, row: Schedule) => {
     await keepStart(uow, row.pricing_plan_subscription_id, row.id)
   }),

@@ -6,10 +6,13 @@ import { idOf } from '../../../shared/ids.ts'
 import { beforeSave, namedBy } from '../../resource/rules.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
+import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
+import type { BillingEntity } from '../parties/billing-entities/table.ts'
 import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
+import { CUSTOMER_IN_USE_GUARDS } from './checks/customers-in-use.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
 import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
@@ -73,11 +76,28 @@ async function refuseForgettingUnbilled(uow: Uow, customer: Customer, previous: 
   })
 }
 
+/** Throws INVALID_OPERATION when the billing entity is about to be ARCHIVED and bills an ACTIVE subscription. */
+async function refuseArchivingSeller(uow: Uow, entity: BillingEntity, previous: BillingEntity | null): Promise<void> {
+  if (previous === null || entity.status !== 'ARCHIVED' || previous.status === 'ARCHIVED') return
+  const s = subscriptions
+  const [live] = await uow.tx
+    .select({ id: s.id })
+    .from(s)
+    .where(and(inThisTenant(uow, s), eq(s.billing_entity_id, entity.id), eq(s.status, 'ACTIVE'), eq(s.type, 'BILLING')))
+    .limit(1)
+  if (!live) return
+  const message = `It bills the subscription ${live.id}, which is ACTIVE; cancel that first.`
+  const about = { field: 'status', resourceId: live.id, resourceType: 'PRICING_PLAN_SUBSCRIPTION' }
+  throw new AppError('INVALID_OPERATION', message, about)
+}
+
 export const SUBSCRIPTION_GUARDS = [
   // First: of a customer who has a seat and a subscription, the refusal names the assignment (contract: Errors, Archive customer).
   ...SEAT_GUARDS,
   beforeSave(customerResource, refuseLeavingSubscribed),
   beforeSave(customerResource, refuseForgettingUnbilled),
+  ...CUSTOMER_IN_USE_GUARDS,
+  beforeSave(billingEntityResource, refuseArchivingSeller),
   beforeSave(scheduleResource, checkSelection),
   beforeSave(scheduleResource, requirePricedTime),
   ...CHANGE_OF_CUSTOMER_GUARDS,

@@ -19,6 +19,9 @@ export const InactivePeriod = Shape({
   start_at: Timestamp,
   end_at: Optional(Nullable(Timestamp)),
   refund_advance_charges: Optional(Nullable(Type.Boolean())),
+  ends_with_term: Optional(
+    Nullable(Type.Boolean({ description: 'Whether it ends since it is not renewed: auto_renewal is false.' })),
+  ),
 })
 
 /** Of its invoices that still change, the one that becomes FINAL first. Without a date: it is dated when it becomes FINAL. */

@@ -19,12 +19,12 @@ import { endUpgraded } from './ending/end-upgraded.ts'
 import { endedAt, runningOn } from './ending/inactive-periods.ts'
 import { endByItself, endsWithTerm, termEndOf } from './ending/subscription-term.ts'
 import { listSchedules, scheduleResource } from './schedules/schedule.ts'
-import { activateAllSchedules } from './schedules/schedule-commands.ts'
+import { activateAllSchedules, type PathOfSchedule } from './schedules/schedule-commands.ts'
 import { listSeats, seatAssignmentResource } from './seats/seat-assignment.ts'
 import { subscriptionResource } from './subscription.ts'
 import type { Subscription } from './table.ts'
 import { requireSameClock } from './test-clocks/same-clock.ts'
-import { billedCustomerOf } from './variants.ts'
+import { billedCustomerOf, checkVariant } from './variants.ts'
 
 /** The statuses that a call of their own leads to: more is done then than a change of the status. */
 const CALL_FOR: ReadonlyMap<unknown, string> = new Map([
@@ -70,9 +70,13 @@ export async function upsertSubscription(
 
 /**
  * Activates a DRAFT subscription with its schedules. The caller holds its lock, so of two activations at once the second finds it
- * ACTIVE.
+ * ACTIVE. `pathOf`: where the request says its schedules, if it does.
  */
-export async function activateSubscription(uow: Uow, subscription: Subscription): Promise<Subscription> {
+export async function activateSubscription(
+  uow: Uow,
+  subscription: Subscription,
+  pathOf?: PathOfSchedule,
+): Promise<Subscription> {
   if (subscription.type === 'QUOTE') {
     const message = 'A QUOTE is what a quote offers; it is not billed itself. Create a subscription of type BILLING.'
     throw new AppError('INVALID_OPERATION', message, { field: 'status' })
@@ -90,6 +94,8 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
   }
   const sellerId = subscription.seller_details?.seller_customer_id
   if (sellerId !== undefined) await requireSellerThere(uow, sellerId)
+  // Again: the role of a customer may change while it is DRAFT.
+  await checkVariant(uow, subscription, null)
   // Held by now: one that was attached to a test clock since the call came is activated in the time of that.
   if (!isTestTime())
     await requireClocks(
@@ -98,7 +104,7 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     )
   const billedId = billedCustomerOf(subscription)
   if (billedId !== null) await requireSalesTax(uow, subscription, billedId, entity)
-  await activateAllSchedules(uow, subscription)
+  await activateAllSchedules(uow, subscription, pathOf)
   await endUpgraded(uow, subscription)
   const now = formatInstant(uow.now)
   const ends = await endByItself(uow, subscription)
@@ -108,7 +114,9 @@ export async function activateSubscription(uow: Uow, subscription: Subscription)
     // A TEMPLATE is never billed.
     next_billing_at: subscription.type === 'BILLING' ? now : null,
     billing_entity_country: entity.registered_address?.country ?? null,
-    ...(ends === null || subscription.type !== 'BILLING' ? {} : endedAt(subscription, formatInstant(ends))),
+    ...(ends === null || subscription.type !== 'BILLING'
+      ? {}
+      : endedAt(subscription, formatInstant(ends), { byTerm: true })),
   })
   const data = await viewOf(uow, subscriptionResource, row)
   await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.ACTIVATED', objectId: row.id, data, previous: null })
@@ -127,11 +135,16 @@ async function followRenewal(uow: Uow, row: Subscription, previous: Subscription
   if (termEnd === null || row.auto_renewal === previous.auto_renewal) return row
   const end = formatInstant(termEnd)
   const now = formatInstant(uow.now)
+  if (row.cancelled_at !== null && row.cancelled_at <= now) return row
   if (!row.auto_renewal) {
     if (row.cancelled_at !== null && row.cancelled_at <= end) return row
-    return await saveChange(uow, subscriptionResource, row, { ...endedAt(row, end), next_billing_at: now })
+    return await saveChange(uow, subscriptionResource, row, {
+      ...endedAt(row, end, { byTerm: true }),
+      next_billing_at: now,
+    })
   }
-  if (!(await endsWithTerm(uow, row))) return row
+  // By the terms that it had: other ones may come with this change.
+  if (!(await endsWithTerm(uow, previous))) return row
   return await saveChange(uow, subscriptionResource, row, { ...runningOn(row), next_billing_at: now })
 }
 

@@ -28,7 +28,7 @@ import {
   type SubscriptionSettings,
 } from '../parties/platforms/subscription-settings.ts'
 import { acceptorsByDefault, checkAcceptors } from './checks/check-acceptors.ts'
-import { checkSubscription, statusAdvice } from './checks/check-subscription.ts'
+import { checkSubscription, requireThere, statusAdvice } from './checks/check-subscription.ts'
 import { checkUpgrade } from './ending/upgrade-subscription.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
 import {
@@ -215,13 +215,14 @@ async function resolveParties(
   }
 }
 
-type GivenParty<R extends StoredRow> = {
+type Party = StoredRow & { readonly status: string }
+type GivenParty<R extends Party> = {
   readonly id: R['id'] | null
   readonly before: R['id'] | null | undefined
   readonly reference: string | null | undefined
 }
 
-async function named<R extends StoredRow>(
+async function named<R extends Party>(
   uow: Uow,
   resource: Resource<R>,
   party: string,
@@ -230,6 +231,7 @@ async function named<R extends StoredRow>(
   if (!reference) return id
   const found = await findOne(uow, resource, reference)
   if (!found) throw notFound(resource, reference, `${party}_reference`)
+  if (found.id !== before) requireThere(resource, found, `${party}_reference`)
   if (!id || id === before) return found.id
   if (found.id === id || found.id === before) return id
   throw new AppError('INVALID_FIELD', `${party}_id and ${party}_reference name different ones; send one of them.`, {

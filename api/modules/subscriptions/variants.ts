@@ -4,7 +4,7 @@ import type { ReadUow, Uow } from '../../../shared/database/database.ts'
 import { AppError } from '../../../shared/errors.ts'
 import type { Id } from '../../../shared/ids.ts'
 import { findOne, getOne, requireAll } from '../../resource/store.ts'
-import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
+import { whyGone } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Subscription } from './table.ts'
 
@@ -56,8 +56,8 @@ async function checkForward(uow: Uow, row: Subscription, previous: Subscription 
       field,
     })
   const customer = await getOne(uow, customerResource, id)
-  if (isClosedOrArchived(customer))
-    throw new AppError('INVALID_FIELD', `This CUSTOMER is ${customer.status} and gets no more invoices.`, { field })
+  const gone = whyGone(customer)
+  if (gone) throw new AppError('INVALID_FIELD', `This CUSTOMER is ${gone} and gets no more invoices.`, { field })
   if (customer.roles.includes('SELF_BILLING')) {
     const message = 'The customer has the role SELF_BILLING: it is a supplier, and gets no invoices. Name another.'
     throw new AppError('INVALID_FIELD', message, { field })
@@ -75,10 +75,14 @@ async function checkSeller(uow: Uow, row: Subscription, previous: Subscription |
     })
   await requireAll(uow, customerResource, [{ id, field }])
   const seller = await getOne(uow, customerResource, id)
-  if (seller.roles.includes('SELLER') && !isClosedOrArchived(seller)) return
-  throw new AppError('INVALID_FIELD', 'Name a customer with the role SELLER that is not CLOSED or ARCHIVED.', {
-    field,
-  })
+  if (seller.roles.includes('SELLER') && !whyGone(seller)) return
+  throw new AppError(
+    'INVALID_FIELD',
+    'Name a customer with the role SELLER that is not CLOSED, ARCHIVED or forgotten.',
+    {
+      field,
+    },
+  )
 }
 
 /** The billing entity of the seller of a subscription; null where it has none, or there is no such seller. */

@@ -7,7 +7,7 @@ import { defineResource, field, PAUSABLE_RULES, type Resource } from '../../reso
 import { IdText, PausableStatus, Reference } from '../../resource/shapes.ts'
 import { getOne } from '../../resource/store.ts'
 import { inThisTenant } from '../../resource/tenant-condition.ts'
-import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
+import { whyGone } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import { reservedOf } from './ledger/load-accounts.ts'
 import { lockNewWallets } from './ledger/lock-wallets.ts'
@@ -66,9 +66,9 @@ async function checkOwners(uow: Uow, { wallet_type_id, customer_id }: Wallet): P
     const message = `The wallet type is ${type.status} and takes no new wallets; choose another.`
     throw new AppError('INVALID_FIELD', message, { field: 'wallet_type_id' })
   }
-  const customer = await getOne(uow, customerResource, customer_id)
-  if (!isClosedOrArchived(customer)) return
-  const message = `The customer is ${customer.status}; it can have no new wallet.`
+  const gone = whyGone(await getOne(uow, customerResource, customer_id))
+  if (!gone) return
+  const message = `The customer is ${gone}; it can have no new wallet.`
   throw new AppError('INVALID_FIELD', message, { field: 'customer_id' })
 }
 

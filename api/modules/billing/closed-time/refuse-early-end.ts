@@ -15,7 +15,8 @@ import { IS_ISSUED } from '../late/closed-usage.ts'
  */
 export async function refuseEarlyEnd(uow: Uow, row: Subscription, previous: Subscription | null): Promise<void> {
   const { cancelled_at: end, upgraded_to_pricing_plan_subscription_id: successor } = row
-  if (end === null || successor === null || successor === previous?.upgraded_to_pricing_plan_subscription_id) return
+  if (end === null || successor === null) return
+  if (successor === previous?.upgraded_to_pricing_plan_subscription_id && end === previous.cancelled_at) return
   const { platformId, environment } = uow.tenant
   const [first] = await listSchedules(uow, row.id)
   // The invoice that collects the time up to the end takes the credit. Of one that never began there is none.

@@ -9,7 +9,7 @@ import { planValues, saveValues } from '../../../resource/custom-fields/values.t
 import { findOne, notFound } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
-import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
+import { whyGone } from '../../parties/customers/customer-status.ts'
 import { lockCustomerShared } from '../../parties/customers/lock-customer.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platforms } from '../../parties/platforms/table.ts'
@@ -95,8 +95,8 @@ async function customerOf(uow: Uow, { customer_id, customer_reference }: OneOffI
       field: 'customer_reference',
     })
   await lockCustomerShared(uow, customer.id)
-  if (isClosedOrArchived(customer))
-    throw new AppError('INVALID_FIELD', `The customer is ${customer.status} and gets no new invoice.`, { field })
+  const gone = whyGone(customer)
+  if (gone) throw new AppError('INVALID_FIELD', `The customer is ${gone} and gets no new invoice.`, { field })
   return customer.id
 }
 

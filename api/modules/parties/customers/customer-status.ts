@@ -13,6 +13,18 @@ export const CUSTOMER_STATUS_RULES: StatusRules = {
   ARCHIVED: ['ACTIVE', 'DEPRECATED', 'CLOSED'],
 }
 
-/** Whether it takes nothing new: no subscription, invoice, wallet or seat. */
-export const isClosedOrArchived = ({ status }: { readonly status: string }): boolean =>
-  status === 'CLOSED' || status === 'ARCHIVED'
+/** Why it takes nothing new, no subscription, invoice, wallet or seat: it is CLOSED, ARCHIVED or forgotten; null where it does. */
+export const whyGone = (customer: {
+  readonly status: string
+  readonly forgotten_at?: string | null
+}): 'CLOSED' | 'ARCHIVED' | 'forgotten' | null => {
+  // One that was forgotten as a DRAFT stays one.
+  if ((customer.forgotten_at ?? null) !== null) return 'forgotten'
+  return isClosedOrArchived(customer) ? customer.status : null
+}
+
+/** Whether its status is one in which it takes nothing new. */
+export const isClosedOrArchived = <C extends { readonly status: string }>(
+  customer: C,
+): customer is C & { readonly status: 'CLOSED' | 'ARCHIVED' } =>
+  customer.status === 'CLOSED' || customer.status === 'ARCHIVED'

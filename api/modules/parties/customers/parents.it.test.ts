@@ -30,6 +30,13 @@ describe('the parents of a customer', () => {
     expect((await patch(several.body['id'], { parent_customer_ids: null })).body['parent_customer_ids']).toEqual([])
     const both = await create({ parent_customer_id: one, parent_customer_ids: [two] })
     expect(refusal(both)).toEqual([400, 'INVALID_FIELD', 'parent_customer_id'])
+    for (const parent_customer_id of ['cust_0000000000000000000000', 'no-such-customer'])
+      expect(refusal(await create({ parent_customer_id }))).toEqual([404, 'RESOURCE_NOT_FOUND', 'parent_customer_id'])
+    expect(refusal(await patch(one, { parent_customer_id: single.body['id'] }))).toEqual([
+      400,
+      'INVALID_FIELD',
+      'parent_customer_id',
+    ])
     const nobody = await create({ parent_customer_ids: [one, 'cust_0000000000000000000000'] })
     expect(refusal(nobody)).toEqual([404, 'RESOURCE_NOT_FOUND', 'parent_customer_ids.1'])
   })
@@ -93,7 +100,7 @@ describe('the parents of a customer', () => {
     const lower = await chain(GENERATIONS_MAX + 1 - 6)
     expect((await patch(lower[0] ?? '', { parent_customer_ids: [upper.at(-1)] })).status).toBe(200)
     const further = await create({ parent_customer_id: lower.at(-1) })
-    expect(refusal(further)).toEqual([400, 'INVALID_FIELD', 'parent_customer_ids'])
+    expect(refusal(further)).toEqual([400, 'INVALID_FIELD', 'parent_customer_id'])
   })
 })
 

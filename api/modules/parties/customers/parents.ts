@@ -8,6 +8,7 @@ import type { Customer } from './table.ts'
 
 export const PARENTS_MAX = 10
 const FIELD = 'parent_customer_ids'
+const ONE = 'parent_customer_id'
 /** The other way to give the one parent. */
 export type GivenParent = { readonly parent_customer_id?: string | null }
 
@@ -19,14 +20,33 @@ export const onlyParent = (ids: Customer['parent_customer_ids']): string | null 
  * A customer with its parents in `parent_customer_ids`, whichever of the two fields gave them. Where an answer is sent back with one of
  * them changed, that one decides. Throws INVALID_FIELD when both changed, and disagree.
  */
-export function withParents(row: Customer & GivenParent, previous: Customer | null): Customer {
+function withParents(row: Customer & GivenParent, previous: Customer | null): Customer {
   const { parent_customer_id: one, ...rest } = row
   const [ids, before] = [rest.parent_customer_ids, previous?.parent_customer_ids ?? []]
   if (one === undefined || one === onlyParent(ids) || one === onlyParent(before)) return rest
   if (isDeepStrictEqual(ids, before)) return { ...rest, parent_customer_ids: one === null ? [] : [one] }
   throw new AppError('INVALID_FIELD', 'It names another parent than parent_customer_ids; send one of the two.', {
-    field: 'parent_customer_id',
+    field: ONE,
   })
+}
+
+type Given = {
+  readonly row: Customer & GivenParent
+  readonly previous: Customer | null
+  /** Throws RESOURCE_NOT_FOUND for one that is not there. */
+  readonly requireAll: (ids: readonly { readonly id: string; readonly field: string }[]) => Promise<unknown>
+}
+
+/** The same. One that `parent_customer_id` alone names is judged under that name: throws as `checkParents` and `requireAll` do. */
+export async function resolvedParents(uow: Uow, { row, previous, requireAll }: Given): Promise<Customer> {
+  const resolved = withParents(row, previous)
+  const { parent_customer_ids: ids } = resolved
+  if (isDeepStrictEqual(ids, row.parent_customer_ids)) return resolved
+  await requireAll(ids.map(id => ({ id, field: ONE })))
+  await checkParents(uow, resolved).catch(error => {
+    throw error instanceof AppError ? error.at(ONE) : error
+  })
+  return resolved
 }
 
 /**

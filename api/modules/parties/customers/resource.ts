@@ -15,7 +15,7 @@ import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
-import { checkParents, type GivenParent, onlyParent, PARENTS_MAX, withParents } from './parents.ts'
+import { checkParents, type GivenParent, onlyParent, PARENTS_MAX, resolvedParents } from './parents.ts'
 import { defaultRoles, type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
@@ -97,7 +97,11 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
     pricing_plan_subscription_selector: canonicalSelector(row.pricing_plan_subscription_selector),
   }),
   resolve: async (uow, row, previous) => ({
-    ...withParents(withRole(row, previous), previous),
+    ...(await resolvedParents(uow, {
+      row: withRole(row, previous),
+      previous,
+      requireAll: ids => requireAll(uow, customerResource, ids),
+    })),
     organization: row.organization && (await checkedOrganization(row.organization, previous?.organization, uow.now)),
   }),
   afterSave: saveTermsHistory,

@@ -60,7 +60,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
   const ended = replaced.at(-1) ?? current
   const version = await namedVersion(uow, {
     pricing_plan_version_selector: { pricing_plan_id: request.pricing_plan_id },
-  }).catch(asPlan)
+  }).catch(asPlan(request))
   if (!version) throw notFound(pricingPlanResource, request.pricing_plan_id, 'pricing_plan_id')
   for (const each of replaced.toReversed()) await saveRemoval(uow, scheduleResource, each)
   if (start_at !== current.end_at)
@@ -87,7 +87,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     ended_by_next: ended.ended_by_next && end_at === ended.end_at,
     override_pricings: await overridesInVersion(uow, sold, { version, start: start_at, terms }),
     own_pricing_plan_version_id: carriedOwnVersion(sold, version),
-  }).catch(asPlan)
+  }).catch(asPlan(request))
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
   return await activateSchedule(uow, made.id)
 }
@@ -209,15 +209,22 @@ function endOf(all: readonly Schedule[], { current, replaced, start }: Placing):
   if (current.end_at === null || start < current.end_at) return current.end_at
   const next = all.find(({ start_at }) => start_at >= start)
   if (!next) return null
-  const message = `The schedule ${next.id} follows the one that runs now, from ${next.start_at} on; change that one.`
+  const message = `The schedule ${next.id} follows the one that runs now, from ${next.start_at} on; delete that one first.`
   throw new AppError('INVALID_OPERATION', message, { resourceId: next.id, resourceType: scheduleResource.objectType })
 }
 
-/** What is wrong with the version is wrong with the plan that was named. */
-function asPlan(error: unknown): never {
-  if (!(error instanceof AppError)) throw error
-  const named = ['pricing_plan_version_selector', 'pricing_currency', 'pricing_plan_version_id']
-  const { field } = error.details
-  if (field === undefined || !named.some(name => field.startsWith(name))) throw error
-  throw new AppError(error.code, error.message, { ...error.details, field: 'pricing_plan_id', cause: error })
-}
+/** What is wrong with the version is wrong with the plan that was named, and so is a billing period that the request does not say. */
+const asPlan =
+  ({ billing_period: given }: Request) =>
+  (error: unknown): never => {
+    if (!(error instanceof AppError)) throw error
+    const named = ['pricing_plan_version_selector', 'pricing_currency', 'pricing_plan_version_id']
+    const { field } = error.details
+    if (field === undefined) throw error
+    if (given === undefined && field.startsWith('billing_period')) {
+      const message = `The subscription keeps its billing period with another plan. ${error.message} Or move to that period within its plan first.`
+      throw new AppError(error.code, message, { ...error.details, field: 'pricing_plan_id', cause: error })
+    }
+    if (!named.some(name => field.startsWith(name))) throw error
+    throw new AppError(error.code, error.message, { ...error.details, field: 'pricing_plan_id', cause: error })
+  }

@@ -5,7 +5,7 @@ import { AppError } from '../../../../shared/errors.ts'
 import type { Resource, StoredRow } from '../../../resource/define-resource.ts'
 import { getOne } from '../../../resource/store.ts'
 import { billingEntityResource } from '../../parties/billing-entities/billing-entity.ts'
-import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
+import { whyGone } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { requireOfOwner, subscriptionGroupResource } from '../groups/group.ts'
 import type { Subscription } from '../table.ts'
@@ -18,7 +18,7 @@ export async function checkSubscription(uow: Uow, row: Subscription, previous: S
   for (const name of ['billing_entity_id', 'billing_currency'] as const) {
     if (!row[name]) throw new AppError('MISSING_FIELD', `${name} is required.`, { field: name })
   }
-  checkTerms(row)
+  checkTerms(row, previous)
   if (previous === null && row.status !== 'DRAFT') {
     const message = 'A subscription is created DRAFT. Give it a schedule, then PATCH its status to ACTIVE.'
     throw new AppError('INVALID_FIELD', message, { field: 'status' })
@@ -61,8 +61,12 @@ function checkType(row: Subscription): void {
     throw new AppError('MISSING_FIELD', 'customer_id is required.', { field: 'customer_id' })
 }
 
-function checkTerms(row: Subscription): void {
+function checkTerms(row: Subscription, previous: Subscription | null): void {
   if (row.renewal_term === null || row.initial_term !== null) return
+  if (previous !== null && previous.status !== 'DRAFT' && previous.initial_term === null) {
+    const message = `The ${previous.status} subscription has no initial_term that a renewal could follow, and takes none any more; leave renewal_term out.`
+    throw new AppError('INVALID_FIELD', message, { field: 'renewal_term' })
+  }
   const message = 'A renewal_term follows an initial_term; give that too.'
   throw new AppError('MISSING_FIELD', message, { field: 'initial_term' })
 }
@@ -105,10 +109,17 @@ async function refuseGone(
   field: string,
   id: string,
 ): Promise<void> {
-  const party = await getOne(uow, resource, id)
-  // One that was forgotten as a DRAFT stays one, so nothing of it would ever be billed.
-  const isForgotten = (party.forgotten_at ?? null) !== null
-  if (!isClosedOrArchived(party) && !isForgotten) return
-  const message = `This ${resource.objectType} is ${isForgotten ? 'forgotten' : party.status} and takes no new subscription.`
+  requireThere(resource, await getOne(uow, resource, id), field)
+}
+
+/** Throws INVALID_FIELD for a customer or a billing entity that takes no new subscription. */
+export function requireThere(
+  resource: Pick<Resource<StoredRow>, 'objectType'>,
+  party: Parameters<typeof whyGone>[0],
+  field: string,
+): void {
+  const gone = whyGone(party)
+  if (!gone) return
+  const message = `This ${resource.objectType} is ${gone} and takes no new subscription.`
   throw new AppError('INVALID_FIELD', message, { field })
 }

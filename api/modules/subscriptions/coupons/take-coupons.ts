@@ -39,7 +39,9 @@ export async function takeCoupons(
   ])
   const added = named.filter(({ couponId }) => !known.has(couponId))
   await hold(uow, added)
-  const start = previous?.status === 'ACTIVE' ? formatInstant(uow.now) : null
+  const now = formatInstant(uow.now)
+  // One that has not begun has its coupons from its start on, wherever that moves.
+  const start = previous?.status === 'ACTIVE' && previous.start_at <= now ? now : null
   const taken: AppliedCoupon[] = []
   for (const one of named) {
     const before = known.get(one.couponId)

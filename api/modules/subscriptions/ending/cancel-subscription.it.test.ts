@@ -220,6 +220,24 @@ describe('terms', () => {
     expect(frozen).toMatchObject({ status: 400, body: { field: 'initial_term' } })
   })
 
+  test('renewing it takes the end of its term back, also where another renewal or time zone comes with it', async () => {
+    // In its second month.
+    const id = await agreed({ initial_term: month, renewal_term: month })
+    const byTerm = { type: 'CANCEL', start_at: '2026-03-14T23:00:00Z', ends_with_term: true }
+    const { inactive_periods } = await succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal: false })
+    expect(inactive_periods).toEqual([byTerm])
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal: true, renewal_term: year })
+    expect(await endsOf(id)).toEqual([])
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal: false })
+    expect(await endsOf(id)).toEqual(['2027-02-14T23:00:00Z'])
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { renewal_term: month })
+    const { customer_id } = await succeed(tenant, 'GET', `${PATH}/${id}`)
+    await succeed(tenant, 'PATCH', `/v1/customers/${customer_id}`, { timezone: 'America/New_York' })
+    expect((await cancel(id, { type: 'UNDO' })).body).toMatchObject({ code: 'INVALID_OPERATION', field: 'type' })
+    await succeed(tenant, 'PATCH', `${PATH}/${id}`, { auto_renewal: true })
+    expect(await endsOf(id)).toEqual([])
+  })
+
   test('an end of a term that a version before stored is one still', async () => {
     setClock('2026-11-10T10:00:00Z')
     const id = await makeSubscription(tenant)

@@ -99,11 +99,12 @@ async function undoCancellation(uow: Uow, subscription: Subscription): Promise<S
     throw new AppError('INVALID_OPERATION', 'There is no cancellation to take back.', { field: 'type' })
   }
   const ends = await endByItself(uow, subscription)
+  const isByTerm = ends !== null && (await endsWithTerm(uow, subscription))
   const ending =
     ends === null
       ? runningOn(subscription)
-      : endedAt(subscription, (await endsWithTerm(uow, subscription)) ? subscription.cancelled_at : formatInstant(ends))
-  if (isDeepStrictEqual(ending.inactive_periods, subscription.inactive_periods)) {
+      : endedAt(subscription, isByTerm ? subscription.cancelled_at : formatInstant(ends), { byTerm: true })
+  if (isByTerm && !subscription.inactive_periods.some(period => period.refund_advance_charges === true)) {
     const message = 'It ends with its term, since it is not renewed. To let it run on, PATCH auto_renewal to true.'
     throw new AppError('INVALID_OPERATION', message, { field: 'type' })
   }

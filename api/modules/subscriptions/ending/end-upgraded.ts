@@ -38,6 +38,16 @@ export async function endUpgraded(uow: Uow, subscription: Subscription): Promise
   })
 }
 
+/**
+ * The start of a subscription that takes the place of another one, where that lies after `end`: the one before it runs on until then, so
+ * neither could end earlier without charging twice. Null for any other.
+ */
+export async function startAfter(uow: Uow, subscription: Subscription, end: string): Promise<string | null> {
+  if (subscription[UPGRADED_FROM] === null) return null
+  const [first] = await listSchedules(uow, subscription.id)
+  return first && first.start_at > end ? first.start_at : null
+}
+
 /** Why nothing can take the place of the subscription then, as the end of a sentence; null when something can. */
 async function obstacleTo(uow: Uow, old: Subscription, end: string): Promise<string | null> {
   const { status, cancelled_at: ends, inactive_periods } = old
@@ -45,6 +55,9 @@ async function obstacleTo(uow: Uow, old: Subscription, end: string): Promise<str
   if (status !== 'ACTIVE') return `is ${status}, ${clear}`
   const successor = await successorOf(uow, old)
   if (successor !== null) return `gives way to the subscription ${successor}, ${clear}`
+  const waits = await startAfter(uow, old, end)
+  if (waits !== null)
+    return `takes the place of the subscription ${old[UPGRADED_FROM]} at ${waits}, which runs on until then; have this one start then or later`
   if (ends === null) return null
   if (ends <= end || ends <= formatInstant(uow.now)) return `ends at ${ends}, ${clear}`
   // That would be lost. The end of a term that is not renewed follows from its terms again.

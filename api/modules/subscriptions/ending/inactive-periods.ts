@@ -9,17 +9,32 @@ type Ending = Pick<Subscription, 'inactive_periods' | 'cancelled_at'>
 const others = ({ inactive_periods }: Periods): Subscription['inactive_periods'] =>
   inactive_periods.filter(period => period.type === 'PAUSE')
 
-type Manner = { readonly type?: 'CANCEL' | 'UPGRADE'; readonly refund?: boolean }
+type Manner = { readonly type?: 'CANCEL' | 'UPGRADE'; readonly refund?: boolean; readonly byTerm?: boolean }
 
-/** The columns of one that ends then, instead of when it would have. With `refund` its charges ahead are credited for the days left. */
+/**
+ * The columns of one that ends then, instead of when it would have. With `refund` its charges ahead are credited for the days left; `byTerm`
+ * where it ends since it is not renewed.
+ */
 export const endedAt = (
   subscription: Periods,
   start_at: string,
-  { type = 'CANCEL', refund = false }: Manner = {},
+  { type = 'CANCEL', refund = false, byTerm = false }: Manner = {},
 ): Ending => ({
-  inactive_periods: [...others(subscription), { type, start_at, ...(refund ? { refund_advance_charges: true } : {}) }],
+  inactive_periods: [
+    ...others(subscription),
+    {
+      type,
+      start_at,
+      ...(refund ? { refund_advance_charges: true } : {}),
+      ...(byTerm ? { ends_with_term: true } : {}),
+    },
+  ],
   cancelled_at: start_at,
 })
+
+/** Whether one says that it ends since it is not renewed. Versions before did not write that down. */
+export const saysTerm = ({ inactive_periods }: Periods): boolean =>
+  inactive_periods.some(({ ends_with_term: byTerm }) => byTerm === true)
 
 /** Whether a subscription with these inactive periods ends, by a cancellation or since another one takes its place. */
 export const isEnding = (periods: readonly { readonly type?: string }[]): boolean =>

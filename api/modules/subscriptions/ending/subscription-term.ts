@@ -4,6 +4,7 @@ import { at, type Instant } from '../../../../shared/time.ts'
 import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import type { Subscription } from '../table.ts'
+import { saysTerm } from './inactive-periods.ts'
 import { currentTermEnd, endsCurrentTerm, initialTermEnd } from './term-end.ts'
 
 type Of<T> = (
@@ -12,11 +13,16 @@ type Of<T> = (
   zone: Awaited<ReturnType<typeof zoneOfSubscription>>,
 ) => T | null
 
-async function ofTerms<T>(uow: ReadUow, subscription: Subscription, of: Of<T>): Promise<T | null> {
+async function ofTerms<T>(
+  uow: ReadUow,
+  subscription: Subscription,
+  of: Of<T>,
+  start: Instant | null = null,
+): Promise<T | null> {
   if (subscription.initial_term === null) return null
   const [first] = await listSchedules(uow, subscription.id)
   if (!first) return null
-  return of(subscription, at(first.start_at), await zoneOfSubscription(uow, subscription))
+  return of(subscription, start ?? at(first.start_at), await zoneOfSubscription(uow, subscription))
 }
 
 /** Where it ends by itself, since it is not renewed: the end of the term that runs now. Null for one that runs on. */
@@ -34,12 +40,23 @@ export const endByItself = (uow: ReadUow, subscription: Subscription): Promise<I
 export const termEndOf = (uow: ReadUow, subscription: Subscription): Promise<Instant | null> =>
   ofTerms(uow, subscription, (terms, start, zone) => currentTermEnd(terms, start, zone, uow.now))
 
-/** Whether it is to end with the term that runs now, as this or an earlier version counts terms. */
-export async function endsWithTerm(uow: ReadUow, subscription: Subscription): Promise<boolean> {
+/**
+ * Whether it is to end with its term: as it says itself, or by where the term that runs now ends, as this or an earlier version counts.
+ * Terms count from `start`; by default from its first schedule.
+ */
+export async function endsWithTerm(
+  uow: ReadUow,
+  subscription: Subscription,
+  start: Instant | null = null,
+): Promise<boolean> {
   const { cancelled_at: ends } = subscription
   if (ends === null) return false
-  const isEnd = await ofTerms(uow, subscription, (terms, start, zone) =>
-    endsCurrentTerm(terms, start, zone, uow.now, at(ends)),
+  if (saysTerm(subscription)) return true
+  const isEnd = await ofTerms(
+    uow,
+    subscription,
+    (terms, begun, zone) => endsCurrentTerm(terms, begun, zone, uow.now, at(ends)),
+    start,
   )
   return isEnd === true
 }

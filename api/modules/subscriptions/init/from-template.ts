@@ -59,8 +59,13 @@ export async function subscriptionFromTemplate(
   for (const stored of schedules) {
     const place = customizations.findIndex(each => each.pricing_plan_schedule_id === stored.id)
     const given = customizations[place]
-    const named = <T>(error: T): T | AppError =>
-      place >= 0 && error instanceof AppError ? error.within(`${CUSTOMIZATIONS}.${place}`) : error
+    const named = <T>(error: T): T | AppError => {
+      if (!(error instanceof AppError)) return error
+      if (place >= 0 && error.details.field?.startsWith('units')) return error.within(`${CUSTOMIZATIONS}.${place}`)
+      // The rest of the schedule is that of the template.
+      const message = `The schedule ${stored.id} of the template cannot be sold now. ${error.message}`
+      return new AppError(error.code, message, { ...error.details, field: FIELD, cause: error })
+    }
     const customized = { ...stored, units: mergedUnits(stored, given) }
     const schedule = await withLatestVersion(uow, customized, given?.units ?? []).catch(error => {
       throw named(error)

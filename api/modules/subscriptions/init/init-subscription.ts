@@ -62,10 +62,28 @@ export async function initSubscription(uow: Uow, body: InitRequest, customerId: 
           customizations: body[CUSTOMIZATIONS] ?? [],
           startAt,
         })
-  const active = made.wants === 'ACTIVE' ? await activateSubscription(uow, made.subscription) : made.subscription
+  const active = made.wants === 'ACTIVE' ? await activated(uow, made.subscription, body) : made.subscription
   const customer = active.customer_id === null ? null : await getOne(uow, customerResource, active.customer_id)
   return { customer, subscription: active, schedules: await listSchedules(uow, active.id) }
 }
+
+/** Activates it. What is refused has the path that the body gives it: the schedules of a template are in none. */
+async function activated(
+  uow: Uow,
+  subscription: Subscription,
+  { template_pricing_plan_subscription_id: templateId, customer }: InitRequest,
+): Promise<Subscription> {
+  const ofSchedules = templateId === undefined ? 'pricing_plan_schedules' : TEMPLATE
+  return await activateSubscription(uow, subscription, place => `${ofSchedules}.${place}`).catch(error => {
+    const { field } = error instanceof AppError ? error.details : {}
+    if (!(error instanceof AppError) || field === undefined) throw error
+    if (templateId !== undefined) throw field.startsWith(`${TEMPLATE}.`) ? error.at(TEMPLATE) : error
+    if (field.startsWith(`${ofSchedules}.`)) throw error
+    throw customer && field === 'customer_id' ? error.at('customer') : error.within('pricing_plan_subscription')
+  })
+}
+
+const TEMPLATE = 'template_pricing_plan_subscription_id'
 
 const onTopOf = (body: InitRequest): Row =>
   Object.fromEntries(ON_TOP_OF_TEMPLATE.flatMap(name => (body[name] === undefined ? [] : [[name, body[name]]])))

@@ -3,7 +3,7 @@ import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { lockExisting } from '../../../resource/store.ts'
 import { cloneSchedule, cloneSubscription } from '../clone.ts'
-import { listSchedules } from '../schedules/schedule.ts'
+import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { statedWithin } from '../stated-times.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type CouponBehaviour, carriedCoupons } from '../succession/succeed-schedule.ts'
@@ -29,14 +29,25 @@ export async function copySubscription(
     await cloneSchedule(uow, copy, schedule, {
       ...statedWithin(schedule, { start: schedule.start_at, end: schedule.end_at }),
       ...coupons,
-    }).catch(error => refuseCoupon(error, schedule.id))
+    }).catch(error => refuseCopy(error, schedule.id))
   return copy
 }
 
-/** The request names no coupon, so what is wrong with one is wrong with how coupons are treated. */
-function refuseCoupon(error: unknown, scheduleId: string): never {
+/**
+ * The request names no schedule and no coupon. What is wrong with a coupon is wrong with how coupons are treated; what is wrong with the
+ * schedule besides is no field of the request.
+ */
+function refuseCopy(error: unknown, scheduleId: string): never {
   const { field = '' } = error instanceof AppError ? error.details : {}
-  if (!(error instanceof AppError) || !/^(coupon_ids|promotion_codes)/.test(field)) throw error
+  if (!(error instanceof AppError)) throw error
+  if (!/^(coupon_ids|promotion_codes)/.test(field)) {
+    const message = `The schedule ${scheduleId} cannot be copied. ${error.message} Create a subscription instead, with schedules of its own.`
+    throw new AppError('INVALID_OPERATION', message, {
+      resourceId: scheduleId,
+      resourceType: scheduleResource.objectType,
+      cause: error,
+    })
+  }
   const message = `The schedule ${scheduleId} has a coupon that cannot be redeemed once more. ${error.message} Send NONE to leave coupons out.`
   throw new AppError('INVALID_FIELD', message, { field: 'coupon_discount_behaviour', cause: error })
 }

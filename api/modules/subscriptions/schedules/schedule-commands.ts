@@ -7,7 +7,6 @@ import type { Row } from '../../../resource/define-resource.ts'
 import { getOne, lockOne, notFound } from '../../../resource/store.ts'
 import { activatePrices } from '../../catalog/pricing-plans/prices-of-schedules/save-prices.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
-import { checkEnabled } from '../enabled-pricings/check-enabled.ts'
 import { requireTakenBack } from '../overrides/check-overrides.ts'
 import { givenIn, requireOverrides, withGivenOverrides } from '../overrides/given-overrides.ts'
 import { isWithoutPlan } from '../own-prices/show-own-prices.ts'
@@ -138,8 +137,18 @@ function requireReviewed({ id, approval_status }: Schedule): void {
   throw new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: scheduleResource.objectType })
 }
 
-/** Activates every DRAFT schedule of a subscription in the order of time. Throws INVALID_OPERATION when it has no schedule. */
-export async function activateAllSchedules(uow: Uow, subscription: Subscription): Promise<void> {
+/** Where the request says a schedule of the subscription, which has this place in the order of time; null where it does not. */
+export type PathOfSchedule = (place: number) => string | null
+
+/**
+ * Activates every DRAFT schedule of a subscription in the order of time. Throws INVALID_OPERATION when it has no schedule, and what a schedule
+ * is refused for under the path that it has in the request.
+ */
+export async function activateAllSchedules(
+  uow: Uow,
+  subscription: Subscription,
+  pathOf: PathOfSchedule = () => null,
+): Promise<void> {
   const all = await listSchedules(uow, subscription.id)
   if (all.length === 0) {
     throw new AppError(
@@ -150,16 +159,21 @@ export async function activateAllSchedules(uow: Uow, subscription: Subscription)
       },
     )
   }
-  for (const schedule of all) {
-    // One activated earlier is judged again: what the subscription says may change until it is ACTIVE itself.
-    requireExact(schedule, subscription)
-    requireReviewed(schedule)
-    if (schedule.status === 'DRAFT') await activateOne(uow, schedule, subscription)
-    else {
-      await requireSellable(uow, schedule, subscription, true)
-      await checkEnabled(uow, schedule, schedule)
-    }
+  for (const [place, schedule] of all.entries()) {
+    const path = pathOf(place)
+    await activateIn(uow, schedule, subscription).catch(error => {
+      throw path !== null && error instanceof AppError ? error.within(path) : error
+    })
   }
+}
+
+/** One that was activated earlier is judged again: what the subscription says may change until it is ACTIVE itself. */
+async function activateIn(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<void> {
+  requireExact(schedule, subscription)
+  requireReviewed(schedule)
+  if (schedule.status === 'DRAFT') return void (await activateOne(uow, schedule, subscription))
+  await requireSellable(uow, schedule, subscription, true)
+  await checkTerms(uow, schedule, schedule)
 }
 
 async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {

@@ -10,7 +10,7 @@ import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { seatStatus } from './seat-status.ts'
 
-type Saved = { readonly id: string; readonly status: string }
+type Saved = { readonly id: string; readonly status: string; readonly forgotten_at?: string | null }
 
 /** Throws when one of these assignments is live: SCHEDULED or ACTIVE. */
 async function refuseLive(uow: Uow, which: SQL, noun: string): Promise<void> {
@@ -44,6 +44,9 @@ const leaves = (row: Saved, previous: Saved | null): boolean =>
   previous !== null && row.status !== previous.status && row.status !== 'ACTIVE'
 
 async function keepCustomer(uow: Uow, row: Saved, previous: Saved | null): Promise<void> {
+  // A DRAFT may be forgotten as it is.
+  if (previous !== null && row.forgotten_at && !previous.forgotten_at)
+    await refuseLive(uow, sql`a.customer_id = ${row.id}`, 'customer')
   if (!leaves(row, previous)) return
   if (isClosedOrArchived(row)) await refuseLive(uow, sql`a.customer_id = ${row.id}`, 'customer')
   await refuseLive(uow, sql`(s.customer_id = ${row.id} or ${row.id} = any (c.parent_customer_ids))`, 'parent customer')

@@ -16,7 +16,7 @@ import type { PricingItem } from '../../catalog/pricing-plans/schema.ts'
 import { pricings } from '../../catalog/pricing-plans/table.ts'
 import { allConfigs } from '../../catalog/pricing-plans/variants/variants.ts'
 import { productItemResource, productResource } from '../../catalog/products/product.ts'
-import { isClosedOrArchived } from '../../parties/customers/customer-status.ts'
+import { whyGone } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { lockSubscription } from '../billing-time/next-billing.ts'
 import { scheduleResource } from '../schedules/schedule.ts'
@@ -188,14 +188,20 @@ export const listSeats = (uow: ReadUow, subscriptionId: Id<'ppsu'>): Promise<Sea
 async function checkNew(uow: Uow, row: SeatAssignment): Promise<void> {
   // Held, so that neither the customer nor the item is archived meanwhile: their guards look for assignments.
   const customer = await lockExisting(uow, customerResource, row.customer_id)
-  if (isClosedOrArchived(customer)) refuse('customer_id', `The customer is ${customer.status} and takes no seat.`)
+  const gone = whyGone(customer)
+  if (gone) refuse('customer_id', `The customer is ${gone} and takes no seat.`)
   const item = await lockExisting(uow, productItemResource, row.product_item_id)
   if (item.model_type !== 'PER_SEAT')
     refuse('product_item_id', `The product item is ${item.model_type}; only a PER_SEAT item has seats.`)
   if (item.status === 'ARCHIVED') refuse('product_item_id', 'The product item is ARCHIVED.')
-  const { status } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
+  const { status, cancelled_at: ends } = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   if (status !== 'DRAFT' && status !== 'ACTIVE')
     refuse('pricing_plan_subscription_id', `The subscription is ${status}; it has no seats any more.`)
+  if (ends !== null && ends <= row.start_at)
+    refuse(
+      'start_at',
+      `The subscription ends at ${ends}, before the seat would be occupied; have it start before that.`,
+    )
   await requireSold(uow, row)
 }
 

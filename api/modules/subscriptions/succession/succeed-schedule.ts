@@ -6,6 +6,7 @@ import { cloneSchedule } from '../clone.ts'
 import { changedOverrides, overridden } from '../overrides/merge-overrides.ts'
 import type { OverridePricing } from '../overrides/schema.ts'
 import { type NamesVersion, namedVersion } from '../schedules/named-version.ts'
+import { scheduleResource } from '../schedules/schedule.ts'
 import { lockSchedule, makeRoom, type Neighbours } from '../schedules/schedule-commands.ts'
 import { statedWithin } from '../stated-times.ts'
 import type { Schedule } from '../table.ts'
@@ -52,8 +53,21 @@ export async function copySchedule(
     override_pricings: await indexedPrices(uow, schedule, span),
     carries_usage: true,
     ...carriedCoupons(span),
-  })
+  }).catch(asVersionOf(schedule))
 }
+
+/** A copy names no version, so one that is not sold any more is no fault of the request: it is that of the schedule. */
+const asVersionOf =
+  ({ id }: Schedule) =>
+  (error: unknown): never => {
+    if (!(error instanceof AppError) || error.details.field !== 'pricing_plan_version_id') throw error
+    const message = `The schedule ${id} cannot be copied. ${error.message} POST /v1/pricing-plan-schedules/${id}/migrate moves to another version.`
+    throw new AppError('INVALID_OPERATION', message, {
+      resourceId: id,
+      resourceType: scheduleResource.objectType,
+      cause: error,
+    })
+  }
 
 /** The overrides of a schedule, with those that index its prices. */
 async function indexedPrices(uow: Uow, schedule: Schedule, indexing: Indexing): Promise<readonly OverridePricing[]> {

@@ -196,7 +196,7 @@ export const REFUSED: readonly Refused[] = [
     `POST ${S}/init`,
     { pricing_plan_subscription: { ...SUBSCRIPTION, status: 'ACTIVE' } },
     'INVALID_OPERATION',
-    'status',
+    'pricing_plan_subscription.status',
   ],
   [
     `POST ${S}/init`,
