@@ -3,9 +3,10 @@
 // position, which are read again and do the same again.
 import { assertNever } from '../shared/errors.ts'
 import type { Failpoints } from '../shared/failpoint.ts'
+import { meterKey } from '../shared/usage/meter-records.ts'
 import type { FirstSeenIndex } from './index/first-seen-index.ts'
 import type { MeterLists } from './meter-lists/meter-lists.ts'
-import type { BucketMark, DeadLine, LogMessage, Outcome, PartitionBatch, Position } from './outcome.ts'
+import type { BucketMark, DeadLine, EventLine, LogMessage, Outcome, PartitionBatch, Position } from './outcome.ts'
 import type { Deletion, UsageSink } from './sinks/usage-sink.ts'
 import { applyAmendments, bucketOfRow, type Control } from './steps/amend.ts'
 import { decodeLogMessage, type LogRecord, type PartitionOfLog } from './steps/decode.ts'
@@ -83,11 +84,12 @@ export async function insertRows(
   rows: Rows,
 ): Promise<void> {
   await deps.failpoints('aggregator.before-insert')
-  if (rows.received.size === 0) return
-  const stored = await deps.meterLists.storing(deps.sink, rows.received)
+  const { events, duplicates, arrivals } = rows
+  if (arrivals.seconds.size === 0) return
+  const stored = await deps.meterLists.storing(deps.sink, arrivals)
   try {
-    await deps.sink.insertEvents(rows.events)
-    await deps.sink.insertDuplicates(rows.duplicates)
+    await deps.sink.insertEvents(events)
+    await deps.sink.insertDuplicates(duplicates)
   } finally {
     stored()
   }
@@ -123,8 +125,8 @@ export async function storeRound(
 export type Rows = {
   events: string[]
   duplicates: string[]
-  /** When events and repeats were received, in seconds since 1970. */
-  received: Set<number>
+  /** When events and repeats were received, in seconds since 1970, and of which meters they are. */
+  arrivals: { seconds: Set<number>; meters: Set<string> }
   deadLetters: string[]
   deletions: (Deletion & { partition: number; dead: DeadLine })[]
   /** Amendments and deletions in the order of their partition. */
@@ -139,7 +141,7 @@ export function rowsOf(batches: readonly PartitionBatch[]): Rows {
   const rows: Rows = {
     events: [],
     duplicates: [],
-    received: new Set(),
+    arrivals: { seconds: new Set(), meters: new Set() },
     deadLetters: [],
     deletions: [],
     controls: [],
@@ -158,13 +160,13 @@ function sortOutcome(rows: Rows, touches: Touch[], partition: number, outcome: O
   switch (outcome.kind) {
     case 'keep':
       rows.events.push(eventRow(partition, outcome.record))
-      rows.received.add(outcome.record.receivedSecond)
+      addArrival(rows, outcome.record)
       touches.push({ bucket: outcome.record.bucket, seq: outcome.record.seq })
       rows.counts.kept += 1
       return
     case 'duplicate':
       rows.duplicates.push(duplicateRow(partition, outcome))
-      rows.received.add(outcome.record.receivedSecond)
+      addArrival(rows, outcome.record)
       rows.counts.duplicate += 1
       return
     case 'delete':
@@ -187,6 +189,11 @@ function sortOutcome(rows: Rows, touches: Touch[], partition: number, outcome: O
     default:
       assertNever(outcome)
   }
+}
+
+function addArrival({ arrivals }: Rows, { receivedSecond, bucket }: EventLine): void {
+  arrivals.seconds.add(receivedSecond)
+  arrivals.meters.add(meterKey(bucket.platformId, bucket.environment, bucket.meterReference))
 }
 
 async function storeAmendments(sink: UsageSink, rows: Rows): Promise<{ notFound: string[] }> {

@@ -6,12 +6,14 @@ import { silentLogger } from '../../shared/process/logger.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../shared/usage/clickhouse.ts'
+import { ALL_COPIED, meterKey } from '../../shared/usage/meter-records.ts'
 import { statementsOf } from '../clickhouse/migrate.ts'
 import { createUsageSink, type UsageSink } from '../sinks/usage-sink.ts'
 import { amendmentVersion, eventRow } from '../steps/rows.ts'
 import { eventLineOf, hashOf, TEST_PLATFORM } from '../testing.ts'
 import { createMeterLists } from './meter-lists.ts'
-import { ALL_COPIED, copyRecords, type Progress, readProgress } from './statements.ts'
+import { METERS_MAX } from './recent-meters.ts'
+import { copyRecords, type Progress, readProgress } from './statements.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const MINUTE = 60_000
@@ -64,12 +66,17 @@ async function copyOnce(folder: string, begin: (lists: ReturnType<typeof createM
   }
 }
 const owners = async (): Promise<Progress[]> => await readProgress(client)
+/** Records of one meter that were received then. */
+const of = (meter: string, receivedAtMs: number) => ({
+  seconds: new Set([receivedAtMs / 1_000]),
+  meters: new Set([meterKey(TEST_PLATFORM, 'TEST', meter)]),
+})
 
 test('what is stored is copied, and then said to be there; what is being stored is not said to be', async () => {
   const lists = await copyOnce('one', async begun => {
-    const stored = await begun.storing(sink, new Set([NOW / 1_000]))
+    const stored = await begun.storing(sink, of('first', NOW))
     expect((await owners()).map(({ completeBefore }) => completeBefore)).toEqual([NOW - 30_000])
-    await begun.storing(sink, new Set([(NOW - 20 * MINUTE) / 1_000]))
+    await begun.storing(sink, of('second', NOW - 20 * MINUTE))
     expect((await owners()).map(({ completeBefore }) => completeBefore)).toEqual([NOW - 20 * MINUTE])
     await store('first', NOW + 400)
     stored()
@@ -85,16 +92,16 @@ test('what a process left is copied by the next over its folder, and at once', a
   const lists = await copyOnce('one', async () => undefined)
   await lists.until(async () => (await owners()).some(({ completeBefore }) => completeBefore === ALL_COPIED))
   expect(await copied()).toEqual(['first', 'left'])
-  expect((await owners()).map(({ completeBefore }) => completeBefore).sort()).toEqual([NOW - 30_000, ALL_COPIED])
+  expect((await owners()).map(({ completeBefore }) => completeBefore)).toEqual([ALL_COPIED, ALL_COPIED])
 })
 
 test('what another left is copied once it has said nothing for a quarter of an hour', async () => {
-  const other = { owner: 'two/gone', completeBefore: NOW - 300 * MINUTE, publishedAt: NOW, version: NOW }
+  const other = { owner: 'two/gone', completeBefore: NOW - 300 * MINUTE, publishedAt: NOW, version: NOW, meters: [] }
   await sink.insertProgress([other])
   await store('of another', NOW - 299 * MINUTE)
   now = NOW + 14 * MINUTE
   const early = await copyOnce('one', async begun => {
-    ;(await begun.storing(sink, new Set([now / 1_000])))()
+    ;(await begun.storing(sink, of('first', now)))()
   })
   await early.until(async () => (await owners()).some(({ publishedAt }) => publishedAt === now))
   expect(await copied()).toEqual(['first', 'left'])
@@ -109,6 +116,23 @@ test('what another left is copied once it has said nothing for a quarter of an h
   expect((await owners()).find(({ owner }) => owner === other.owner)).toMatchObject({
     completeBefore: NOW - 300 * MINUTE,
   })
+})
+
+test('a process names the meters of what it stores, as many as it can, and none where nothing came for minutes', async () => {
+  const [meter, more] = [of('named', NOW), of('another', NOW)]
+  now = NOW
+  const owned = async () => (await owners()).filter(({ owner }) => owner.startsWith('three/'))
+  const many = Array.from({ length: METERS_MAX }, (_, number) => `m-${number}`)
+  const lists = await copyOnce('three', async begun => {
+    ;(await begun.storing(sink, meter))()
+    expect(await owned()).toMatchObject([{ meters: [...meter.meters], completeBefore: NOW - 30_000 }])
+    ;(await begun.storing(sink, { ...meter, meters: new Set([...more.meters, ...many]) }))()
+    expect(await owned()).toMatchObject([{ meters: [], completeBefore: NOW - 30_000 }])
+    ;(await begun.storing(sink, more))()
+    now = NOW + 6 * MINUTE
+  })
+  await lists.until(async () => (await owned()).every(({ completeBefore }) => completeBefore === ALL_COPIED))
+  expect(await owned()).toMatchObject([{ meters: [] }])
 })
 
 /** So many records of a meter, by SQL; `changed` of them are deleted. */
@@ -127,7 +151,12 @@ const inTable = async (): Promise<unknown[]> =>
      WHERE environment = 'LIVE' GROUP BY meter_reference ORDER BY meter_reference`,
   )
 const common = async (): Promise<unknown[]> =>
-  await selectRows(client, 'SELECT meter_reference FROM usage_common_meters FINAL ORDER BY meter_reference')
+  await selectRows(
+    client,
+    `SELECT substring(owner, length('common/${TEST_PLATFORM}/LIVE/') + 1), meters[1] = substring(owner, length('common/') + 1), complete_before
+     FROM usage_records_by_meter_progress FINAL WHERE startsWith(owner, 'common/') ORDER BY owner`,
+  )
+const ALWAYS = '1970-01-01 00:00:00.000'
 
 test('of the meters with most records not all are copied, and that is said for ever', async () => {
   const second = NOW / 1_000 + 9_000
@@ -140,24 +169,29 @@ test('of the meters with most records not all are copied, and that is said for e
     ['half', '150', '0', '150'],
     ['little', '60', '0', '60'],
   ])
-  expect(await common()).toEqual([['much']])
+  expect(await common()).toEqual([['much', 1, ALWAYS]])
   await fill('much', 1, (second + 1) * 1_000)
   await fill('half', 220, (second + 1) * 1_000)
   await copyRecords(client, [{ from: second + 1, before: second + 2 }])
-  expect(await common()).toEqual([['half'], ['much']])
+  expect(await common()).toEqual([
+    ['half', 1, ALWAYS],
+    ['much', 1, ALWAYS],
+  ])
 })
 
 test('a database that has events gets its table of meters by the migration', async () => {
-  const objects = ['usage_records_by_meter', 'usage_common_meters', 'usage_records_by_meter_progress']
-  for (const name of objects) await client.command({ query: `DROP TABLE ${name} SYNC` })
+  for (const name of ['usage_records_by_meter', 'usage_records_by_meter_progress'])
+    await client.command({ query: `DROP TABLE ${name} SYNC` })
   await client.command({ query: `TRUNCATE TABLE usage_records_by_time` })
   await fill('much', 101_000, NOW)
   await fill('little', 50, NOW, 7)
-  const sql = await readFile(new URL('../clickhouse/migrations/0012_records_by_meter.sql', import.meta.url), 'utf8')
-  for (const statement of statementsOf(sql)) await client.command({ query: statement })
+  for (const name of ['0012_records_by_meter', '0013_open_meters', '0013_open_meters']) {
+    const sql = await readFile(new URL(`../clickhouse/migrations/${name}.sql`, import.meta.url), 'utf8')
+    for (const statement of statementsOf(sql)) await client.command({ query: statement })
+  }
   expect(await inTable()).toEqual([['little', '50', '7', '50']])
-  expect(await common()).toEqual([['much']])
-  expect(await owners()).toMatchObject([{ owner: 'migration', publishedAt: 0 }])
+  expect(await common()).toEqual([['much', 1, ALWAYS]])
+  expect(await owners()).toMatchObject([{ owner: 'migration', publishedAt: 0, meters: [] }])
   expect((await owners())[0]?.completeBefore).toBeLessThan(Date.now() - 86_000_000)
 })
 

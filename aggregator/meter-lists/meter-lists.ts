@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Clock } from '../../shared/time.ts'
 import type { ClickHouseClient } from '../../shared/usage/clickhouse.ts'
+import { ALL_COPIED } from '../../shared/usage/meter-records.ts'
 import { createPublisher, type ProgressSink } from './progress.ts'
-import { createReceived } from './received.ts'
-import { ALL_COPIED, copyRecords, type Progress, readProgress } from './statements.ts'
+import { type Arrivals, createReceived } from './received.ts'
+import { copyRecords, type Progress, readProgress } from './statements.ts'
 
 export type MeterListDeps = {
   readonly client: ClickHouseClient
@@ -21,10 +22,10 @@ export type MeterListDeps = {
 
 export type MeterLists = {
   /**
-   * Must resolve before records received in these seconds are stored. What it gives is to be called when they are stored, or may be.
-   * Throws what the sink throws.
+   * Must resolve before these records are stored. What it gives is to be called when they are stored, or may be. Throws what the sink
+   * throws.
    */
-  storing(sink: ProgressSink, seconds: ReadonlySet<number>): Promise<() => void>
+  storing(sink: ProgressSink, arrivals: Arrivals): Promise<() => void>
   /** Copies until `stop`. Its failures cost readers time, so they are logged and tried again. */
   run(stop: AbortSignal): Promise<void>
 }
@@ -61,7 +62,10 @@ export function createMeterLists({ client, sink, clock, logger, folder, turnMs =
   async function turn(): Promise<boolean> {
     await adopt()
     const stretches = received.take(Math.floor(clock.now() / 1000))
-    if (stretches.length === 0) return false
+    if (stretches.length === 0) {
+      await publisher.publishFewer(sink)
+      return false
+    }
     try {
       await copyRecords(client, stretches)
     } catch (error) {
@@ -79,10 +83,10 @@ export function createMeterLists({ client, sink, clock, logger, folder, turnMs =
   }
 
   return {
-    async storing(through, seconds) {
-      const stored = received.storing(seconds)
+    async storing(through, arrivals) {
+      const stored = received.storing(arrivals)
       try {
-        await publisher.announce(through, seconds)
+        await publisher.announce(through, arrivals)
       } catch (error) {
         stored()
         throw error

@@ -1,12 +1,18 @@
-// When the records were received that usage_records_by_meter may not have yet: those being stored, those stored and not copied, and
-// those being copied. In whole seconds since 1970.
+// When the records were received that usage_records_by_meter may not have yet, and of which meters they are: those being stored, those
+// stored and not copied, and those being copied. In whole seconds since 1970; meters by their keys (shared/usage/meter-records.ts).
 
 /** Records received from one second on, and before another; null has no end. */
 export type Stretch = { readonly from: number; readonly before: number | null }
 
+/** When records were received that are stored together, and of which meters they are. */
+export type Arrivals = { readonly seconds: ReadonlySet<number>; readonly meters: ReadonlySet<string> }
+
+/** `earliest`: the second from which on records may be missing. `meters`: of which; null of any. Null where none are. */
+export type Uncopied = { readonly earliest: number; readonly meters: ReadonlySet<string> | null } | null
+
 export type Received = {
-  /** Records received in these seconds are being stored. To be called when they are, or may be: from then on they can be copied. */
-  storing(seconds: ReadonlySet<number>): () => void
+  /** These records are being stored. To be called when they are, or may be: from then on they can be copied. */
+  storing(arrivals: Arrivals): () => void
   /** Everything received from then on may be missing. */
   missingFrom(second: number): void
   /** What is to be copied next, in order of time; empty when there is nothing. One at a time: `copied` or `failed` follows. */
@@ -14,8 +20,7 @@ export type Received = {
   /** Whether nothing is left of what `missingFrom` was given. */
   copied(): boolean
   failed(): void
-  /** The earliest second whose records may be missing; null when none are. */
-  earliest(): number | null
+  uncopied(): Uncopied
 }
 
 /** What was missed is copied by the hour, so that no statement takes long. */
@@ -23,23 +28,30 @@ const LONGEST = 3_600
 /** With more, all between the first and the last is copied. */
 const STRETCHES_MAX = 100
 
+type Gathered = { readonly seconds: Set<number>; readonly meters: Set<string> }
+const nothing = (): Gathered => ({ seconds: new Set(), meters: new Set() })
+function add(to: Gathered, { seconds, meters }: Arrivals): void {
+  for (const second of seconds) to.seconds.add(second)
+  for (const meter of meters) to.meters.add(meter)
+}
+
 /** Nothing is missing yet. */
 export function createReceived(): Received {
-  const storing = new Set<ReadonlySet<number>>()
-  let stored = new Set<number>()
-  let copying: ReadonlySet<number> = new Set()
+  const storing = new Set<Arrivals>()
+  let stored = nothing()
+  let copying = nothing()
   let missing: number | null = null
   /** Where `missing` begins when what is being copied is there. */
   let missingNext: number | null = null
 
   return {
-    storing(seconds) {
+    storing(arrivals) {
       // A copy of its own each time: the same rows may be stored twice at once.
-      const these = new Set(seconds)
+      const these = nothing()
+      add(these, arrivals)
       storing.add(these)
       return () => {
-        if (!storing.delete(these)) return
-        for (const second of these) stored.add(second)
+        if (storing.delete(these)) add(stored, these)
       }
     },
     missingFrom(second) {
@@ -49,26 +61,29 @@ export function createReceived(): Received {
       missingNext = missing !== null && missing + LONGEST < nowSecond ? missing + LONGEST : null
       if (missing !== null && missingNext !== null) return [{ from: missing, before: missingNext }]
       copying = stored
-      stored = new Set()
-      if (missing === null) return stretchesOf([...copying])
+      stored = nothing()
+      const seconds = [...copying.seconds]
+      if (missing === null) return stretchesOf(seconds)
       const from = missing
-      return [...stretchesOf([...copying].filter(second => second < from)), { from, before: null }]
+      return [...stretchesOf(seconds.filter(second => second < from)), { from, before: null }]
     },
     copied() {
-      copying = new Set()
+      copying = nothing()
       missing = missingNext
       return missing === null
     },
     failed() {
-      for (const second of copying) stored.add(second)
-      copying = new Set()
+      add(stored, copying)
+      copying = nothing()
       missingNext = null
     },
-    earliest() {
+    uncopied() {
+      const all = nothing()
+      for (const arrivals of [...storing, stored, copying]) add(all, arrivals)
       let earliest = missing ?? Number.POSITIVE_INFINITY
-      for (const seconds of [...storing, stored, copying])
-        for (const second of seconds) earliest = Math.min(earliest, second)
-      return earliest === Number.POSITIVE_INFINITY ? null : earliest
+      for (const second of all.seconds) earliest = Math.min(earliest, second)
+      if (earliest === Number.POSITIVE_INFINITY) return null
+      return { earliest, meters: missing === null ? all.meters : null }
     },
   }
 }

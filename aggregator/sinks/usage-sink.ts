@@ -95,8 +95,8 @@ export function createUsageSink(client: ClickHouseClient): UsageSink {
 const positionRow = ({ partition, seq, timeMs, streamCreated }: PartitionPosition): string =>
   JSON.stringify([partition, seq, (timeMs / 1000).toFixed(3), streamCreated])
 
-const progressRow = ({ owner, completeBefore, publishedAt, version }: Progress): string =>
-  JSON.stringify([owner, wireTime(completeBefore), wireTime(publishedAt), version])
+const progressRow = ({ owner, completeBefore, publishedAt, version, meters }: Progress): string =>
+  JSON.stringify([owner, wireTime(completeBefore), wireTime(publishedAt), version, meters])
 
 type FoundRow = [idHash: string, ...unknown[]]
 

@@ -2,6 +2,7 @@
 import { copyRecords } from '../../aggregator/meter-lists/statements.ts'
 import { createUsageSink } from '../../aggregator/sinks/usage-sink.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
+import { ALL_COPIED } from '../../shared/usage/meter-records.ts'
 import { type Call, METERS, meterReference } from '../billing-run/platform.ts'
 import { EVENT_CUSTOMERS, eventCustomer, type Filled, fillEvents, MONTH_MS } from './fill-events.ts'
 
@@ -61,7 +62,7 @@ async function fillRecords(client: ClickHouseClient, of: Filled): Promise<void> 
   await fillMeterLists(client)
 }
 
-/** As an aggregator leaves them, once it has copied what there is. Events are received when they happen, one day after the other. */
+/** As an aggregator leaves them that has stored nothing for a while, once it has copied what there is. Events are received when they happen, one day after the other. */
 async function fillMeterLists(client: ClickHouseClient): Promise<void> {
   const [first, last] = (
     await selectRows<[number, number]>(
@@ -71,12 +72,7 @@ async function fillMeterLists(client: ClickHouseClient): Promise<void> {
   )[0] ?? [0, 0]
   for (let from = first; from <= last; from += DAY) await copyRecords(client, [{ from, before: from + DAY }])
   const now = Date.now()
-  const progress = {
-    owner: 'bench',
-    completeBefore: Math.min(now, last * 1000) - 30_000,
-    publishedAt: now,
-    version: now,
-  }
+  const progress = { owner: 'bench', publishedAt: now, version: now, completeBefore: ALL_COPIED, meters: [] }
   await createUsageSink(client).insertProgress([progress])
 }
 

@@ -190,6 +190,28 @@ test('requests for two databases run interleaved and never see each other or the
   expect(asked.length).toBe(200)
 })
 
+test('a question never sees the database, the settings or the values of one before it', async () => {
+  const settings = { max_threads: 1 as const, output_format_json_quote_64bit_integers: 1 as const }
+  const ask = (query: string, options: object = {}, from = client) => rows(query, options, from)
+  const setting = "SELECT getSetting('max_threads') AS threads, currentDatabase() AS db"
+  for (const _turn of ['first', 'second', 'third']) {
+    for (const value of ['one', 'two'])
+      expect(await ask('SELECT {value:String} AS value', { query_params: { value } })).toEqual([{ value }])
+    await expect(ask('SELECT {value:String} AS value')).rejects.toMatchObject({ code: '456' })
+    await expect(ask('SELECT {value:String} AS value', { query_params: { other: '1' } })).rejects.toMatchObject({
+      code: '456',
+    })
+    expect(await ask(setting, { clickhouse_settings: settings })).toEqual([{ threads: 1, db: 'default' }])
+    const [plain] = await ask(`${setting} SETTINGS max_threads = 3`)
+    expect(plain).toMatchObject({ threads: 3 })
+    const [after] = await ask(setting)
+    expect(after).not.toMatchObject({ threads: 3 })
+    expect(await ask(setting, { clickhouse_settings: settings }, connect({ database: 'system' }))).toEqual([
+      { threads: 1, db: 'system' },
+    ])
+  }
+})
+
 test('inserts and queries side by side lose nothing', async () => {
   await client.command({ query: 'CREATE TABLE shop.busy (id UInt64) ENGINE = ReplacingMergeTree ORDER BY id' })
   await Promise.all(

@@ -1,13 +1,14 @@
 // The embedded engine: chDB behind a bounded queue. The only file of the product that knows chDB.
 //
-// Every request gets an engine session of its own (about a millisecond): its current database, settings and bound
-// parameters can then not be seen by any other request, and requests run side by side as they do on a server.
+// Every request has an engine session to itself while it runs: its current database, settings and bound parameters can then not be seen
+// by any other request, and requests run side by side as they do on a server. Questions that are alike use one after the other (sessions.ts).
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drainPending, Session, version } from 'chdb'
 import { ClickHouseError, fromEngine } from './error.ts'
 import { isInsert, type PlainInsert, parsePlainInsert } from './insert.ts'
 import type { Query } from './request.ts'
+import { createSessions } from './sessions.ts'
 
 /** Statements that run at once; more wait. Two cores gain nothing from more, and each holds memory. */
 export const RUNNING_MAX = 4
@@ -49,9 +50,16 @@ const configFor = (backups: string) => `<clickhouse>
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 const quotedName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 
-/** The statements that give a fresh session what the request's address carries. Settings come in one: each statement has its price. */
-function preamble(query: Query): string {
+/**
+ * The statements that give a session what the request's address carries. Settings come in one: each statement has its price. `isSet`: it has
+ * the database and the settings already.
+ */
+function preamble(query: Query, isSet: boolean): string {
   const set = new Map<string, string>()
+  if (isSet) {
+    for (const [name, value] of query.parameters) set.set(`param_${name}`, literal(value))
+    return set.size === 0 ? '' : `SET ${Array.from(set, ([name, value]) => `${name} = ${value}`).join(', ')};\n`
+  }
   if (!query.settings.has('max_result_bytes')) set.set('max_result_bytes', String(RESULT_BYTES_MAX))
   for (const [name, value] of query.settings) set.set(name, literal(value))
   for (const [name, value] of query.parameters) set.set(`param_${name}`, literal(value))
@@ -63,7 +71,7 @@ function preamble(query: Query): string {
 }
 
 async function insertBytes(session: Session, query: Query, insert: PlainInsert): Promise<Omit<Result, 'elapsedMs'>> {
-  await session.queryAsync(preamble(query))
+  await session.queryAsync(preamble(query, false))
   const summary = await session.insert({
     table: insert.table,
     format: insert.format,
@@ -79,11 +87,11 @@ async function insertBytes(session: Session, query: Query, insert: PlainInsert):
   }
 }
 
-async function runStatement(session: Session, query: Query): Promise<Omit<Result, 'elapsedMs'>> {
+async function runStatement(session: Session, query: Query, isSet: boolean): Promise<Omit<Result, 'elapsedMs'>> {
   const insert = query.data.length > 0 ? parsePlainInsert(query.sql) : null
   if (insert) return insertBytes(session, query, insert)
   const data = query.data.length > 0 ? `\n${query.data.toString('utf8')}` : ''
-  const result = await session.queryAsync(preamble(query) + query.sql + data, { format: query.format })
+  const result = await session.queryAsync(preamble(query, isSet) + query.sql + data, { format: query.format })
   return {
     bytes: result.bytes(),
     rowsRead: result.rowsRead,
@@ -136,18 +144,21 @@ export function openEngine(dataDir: string): Engine {
   // Held open for as long as the process lives: the engine shuts down with its last session.
   const keeper = open()
   const gate = createGate(RUNNING_MAX, WAITING_MAX)
+  const sessions = createSessions(open)
   const runNow = async (query: Query): Promise<Result> => {
     const startedAt = performance.now()
-    const session = open()
+    const { session, isSet, release } = sessions.lease(query)
+    let isAnswered = false
     try {
       const result = isEmptyInsert(query)
         ? { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0, rowsWritten: 0, bytesWritten: 0 }
-        : await runStatement(session, query)
+        : await runStatement(session, query, isSet)
+      isAnswered = true
       return { ...result, elapsedMs: performance.now() - startedAt }
     } catch (error) {
       throw fromEngine(error)
     } finally {
-      session.close()
+      release(isAnswered)
     }
   }
   return {
@@ -156,6 +167,7 @@ export function openEngine(dataDir: string): Engine {
     counts: gate.counts,
     close: async () => {
       await drainPending()
+      sessions.close()
       keeper.close()
       await drainPending()
     },

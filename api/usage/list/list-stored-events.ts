@@ -18,6 +18,7 @@ import {
   readRecords,
   SETTINGS,
   WITH_INDEXES,
+  wholeBefore,
 } from './read-records.ts'
 import { createShortLists } from './short-lists.ts'
 import { type EventFilter, isSparse, type Stretch, sourcesOf } from './sources.ts'
@@ -222,7 +223,7 @@ export async function countStoredEvents(
 ): Promise<number> {
   if (long.has(tenant, events)) return LIST_DEPTH
   const filter = tenantFilter(tenant)
-  const sources = sourcesOf(filter, tenant, events)
+  const sources = sourcesOf(filter, tenant, events, await wholeBefore(client, tenant, events))
   const stretches = sources.flatMap(source => source.stretches)
   // Every version that may match does then, so the few rows that may are counted without what lies among them.
   const byRows = isSparse(events) && events.deleted !== false && stretches.length > 0

@@ -4,7 +4,8 @@ import { type ClickHouseClient, selectCounted, selectRows } from '../../../share
 import { type Beyond, beyondSql, NEWEST_FIRST, OLDEST_FIRST } from '../event-cursor.ts'
 import { FEW_ROWS, RECORD_COLUMNS, RECORD_TIMES, type RecordRow, recordOf, type StoredEvent } from '../stored-events.ts'
 import { tenantFilter, type UsageFilter } from '../usage-sql.ts'
-import { type EventFilter, isSparse, type Source, sourcesOf } from './sources.ts'
+import { type EventFilter, isOfMeter, isSparse, type Source, sourcesOf } from './sources.ts'
+import { createWholeBefore, type WholeBefore } from './whole-before.ts'
 
 /** From here on the rows of a page are read whole only once it is known which they are; the engine does so by itself up to 10,000. */
 const DEEP = 10_000
@@ -34,9 +35,19 @@ export type Reading = {
   readonly extent: Extent
 }
 
+const ofMeter = createWholeBefore()
+
+/** How much of the list stands in the table of meters: to be read before a statement that reads from there. */
+export const wholeBefore = async (
+  client: ClickHouseClient,
+  tenant: Tenant,
+  events: EventFilter,
+): Promise<WholeBefore> => (isOfMeter(events) ? await ofMeter(client, tenant, events.meterReference) : 'NONE')
+
 export async function readRecords(client: ClickHouseClient, tenant: Tenant, page: Reading): Promise<StoredEvent[]> {
-  const { sql, params } = recordsSql(tenant, page)
   const { extent, limit, offset } = page
+  const byReach = typeof extent === 'object' && 'reach' in extent
+  const { sql, params } = recordsSql(tenant, page, byReach ? await wholeBefore(client, tenant, page.filter) : 'NONE')
   const settings = extent === 'ALL' ? WITH_INDEXES : WITHOUT_INDEXES
   const bound = extent === 'TIME' ? `, max_rows_to_read = ${ROWS_OF_A_TIME_MAX}` : ''
   const lazy = limit + offset > DEEP ? `, query_plan_max_limit_for_lazy_materialization = ${limit + offset}` : ''
@@ -58,8 +69,8 @@ export async function readCounted(
   page: Omit<Reading, 'extent'>,
 ): Promise<{ readonly events: StoredEvent[]; readonly total: number }> {
   const { sql, params } = page.filter.customerKeys
-    ? recordsSql(tenant, { ...page, extent: 'ALL' })
-    : ofMeterSql(tenant, page)
+    ? recordsSql(tenant, { ...page, extent: 'ALL' }, 'NONE')
+    : ofMeterSql(tenant, page, await wholeBefore(client, tenant, page.filter))
   const bound = `max_rows_to_read = ${ROWS_OF_A_COUNT_MAX}`
   const { rows, total } = await selectCounted<RecordRow>(client, `${sql} ${WITH_INDEXES}, ${bound}`, params, {
     ...FEW_ROWS,
@@ -69,12 +80,17 @@ export async function readCounted(
 }
 
 /** The statement that reads a page of a meter, and all that stands before and after it, without its settings. */
-function ofMeterSql(tenant: Tenant, { filter: events, limit, offset }: Omit<Reading, 'extent'>): Statement {
+function ofMeterSql(
+  tenant: Tenant,
+  { filter: events, limit, offset }: Omit<Reading, 'extent'>,
+  whole: WholeBefore,
+): Statement {
   const filter = tenantFilter(tenant)
-  const [source] = sourcesOf(filter, tenant, events)
+  const counted = sourcesOf(filter, tenant, events, whole)[0]?.counted
+  if (!counted) throw new TypeError('a list of a meter is counted')
   const limits = `LIMIT ${filter.bind(limit, 'UInt32')} OFFSET ${filter.bind(offset, 'UInt32')}`
   return {
-    sql: `SELECT ${RECORD_COLUMNS} FROM ${source?.counted} ORDER BY timestamp DESC, id, repeat ${limits}`,
+    sql: `SELECT ${RECORD_COLUMNS} FROM ${counted.from} ORDER BY timestamp DESC, ${counted.id}, repeat ${limits}`,
     params: filter.params,
   }
 }
@@ -86,7 +102,7 @@ export async function reaches(
   { filter: events, beyond, reach }: Pick<Reading, 'filter' | 'beyond'> & { readonly reach: number },
 ): Promise<boolean> {
   const filter = tenantFilter(tenant)
-  const sources = sourcesOf(filter, tenant, events)
+  const sources = sourcesOf(filter, tenant, events, await wholeBefore(client, tenant, events))
   const near = sources.map(source =>
     nearestRows(source, { ...furtherOf(filter, beyond), side: beyond?.side ?? 'OLDER', reach }),
   )
@@ -112,7 +128,8 @@ export async function nearRows(
     reach: most,
     whole: true,
   }
-  const each = sourcesOf(filter, tenant, events).map(source => nearestRows(source, near))
+  const whole = await wholeBefore(client, tenant, events)
+  const each = sourcesOf(filter, tenant, events, whole).map(source => nearestRows(source, near))
   const sql = `SELECT toUnixTimestamp64Milli(timestamp), toString(id), repeat FROM (${each.join(' UNION ALL ')})
     ORDER BY timestamp ${side === 'OLDER' ? 'DESC' : ''} LIMIT ${most} ${SETTINGS}`
   return await selectRows<NearRow>(client, sql, filter.params, FEW_ROWS)
@@ -156,7 +173,7 @@ function withinReach(source: Source, sparse: boolean, near: Near): string {
 }
 
 /** The statement that reads a page, without its settings. */
-function recordsSql(tenant: Tenant, page: Reading): Statement {
+function recordsSql(tenant: Tenant, page: Reading, whole: WholeBefore): Statement {
   const { extent, limit, offset, beyond } = page
   const filter = tenantFilter(tenant)
   const side = beyond?.side ?? 'OLDER'
@@ -172,7 +189,7 @@ function recordsSql(tenant: Tenant, page: Reading): Statement {
     const times = filter.bind(extent.times, 'Array(Int64)')
     return ` AND timestamp IN (SELECT fromUnixTimestamp64Milli(arrayJoin(${times}), 'UTC'))`
   }
-  const sources = sourcesOf(filter, tenant, page.filter).map(source => {
+  const sources = sourcesOf(filter, tenant, page.filter, whole).map(source => {
     const near = nearSql(source)
     const { table, extras, where } = source
     return `SELECT id_hash, customer_key, meter_reference, timestamp, received_at, ${extras} FROM ${table} FINAL WHERE ${where}${further}${near} ORDER BY ${order}`

@@ -5,6 +5,7 @@ import type { Instant } from '../../../shared/time.ts'
 import { METER_RECORD_ID } from '../../../shared/usage/meter-records.ts'
 import { DUPLICATE_EXTRAS, EVENT_EXTRAS } from '../stored-events.ts'
 import { byCustomer, instantSql, type UsageFilter } from '../usage-sql.ts'
+import type { WholeBefore } from './whole-before.ts'
 
 export type EventFilter = {
   readonly customerKeys?: readonly string[] | undefined
@@ -37,9 +38,15 @@ export type Source = {
   readonly extras: string
   readonly where: string
   readonly stretches: readonly Stretch[]
-  /** Where all of it may be read and counted by one statement, what to read it from; it has the column `id` as well. */
-  readonly counted?: string
+  /** Of a meter, where all of it may be read and counted by one statement. */
+  readonly counted?: Counted
 }
+/** What records are read from, each once, and what has the order of their ids. */
+export type Counted = { readonly from: string; readonly id: string }
+
+/** Whether a list is read from the table of meters as well: those of a customer, and of a reference, have tables of their own. */
+export const isOfMeter = (events: EventFilter): events is EventFilter & { readonly meterReference: string } =>
+  events.meterReference !== undefined && events.customerKeys === undefined && events.reference === undefined
 
 /** Whether what matches may be rare among its neighbours. An index of the table passes over those that do not match. */
 export const isSparse = ({ meterReference, deleted, duplicate }: EventFilter): boolean =>
@@ -58,41 +65,44 @@ function unchanging(filter: UsageFilter, { platformId, environment }: Tenant, ev
   ]
 }
 
-/**
- * All records of the meter that were received before this moment stand in usage_records_by_meter (aggregator/meter-lists). Of a meter with
- * many it is 1970.
- */
-const wholeBefore = (meter: string): string =>
-  `(SELECT min(complete_before) FROM (SELECT complete_before FROM usage_records_by_meter_progress FINAL
-    UNION ALL SELECT toDateTime64(0, 3, 'UTC') FROM usage_common_meters WHERE ${meter} LIMIT 1))`
-
 type Conditions = (...more: string[]) => string
 
-/**
- * The records of a meter by its own table, and what that may not have yet. How far it is filled is read first, so that what is copied
- * meanwhile is found in one of them.
- */
-const ofMeter = (may: Conditions, whole: string): Stretch[] => [
-  {
-    table: 'usage_records_by_time',
-    where: may(`received_at >= ${whole}`),
-    id: METER_RECORD_ID,
-    orders: true,
-  },
-  { table: 'usage_records_by_meter', where: may(`received_at < ${whole}`), id: 'id', orders: false },
-]
-
-/** The same records, each once, as a table. */
-function recordsOfMeter(all: Conditions, whole: string): string {
-  const columns = 'customer_key, meter_reference, timestamp, received_at, deleted, repeat, content'
-  const recent = `SELECT id_hash, ${METER_RECORD_ID} AS id, ${columns} FROM usage_records_by_time FINAL
-    WHERE ${all(`received_at >= ${whole}`)}`
-  const copied = `SELECT id_hash, id, ${columns} FROM usage_records_by_meter FINAL WHERE ${all(`received_at < ${whole}`)}`
-  return `(${recent} UNION ALL ${copied})`
+/** Which records of a meter are read from which table, as conditions; null of a table that is not read. */
+type Parts = { readonly byTime: readonly string[] | null; readonly byMeter: readonly string[] | null }
+function partsOf(filter: UsageFilter, whole: WholeBefore): Parts {
+  if (whole === 'NONE') return { byTime: [], byMeter: null }
+  if (whole === 'ALL') return { byTime: null, byMeter: [] }
+  const at = instantSql(filter, whole)
+  return { byTime: [`received_at >= ${at}`], byMeter: [`received_at < ${at}`] }
 }
 
-/** The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. */
-export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilter): Source[] {
+/** The records of a meter by its own table, and what that may not have yet. */
+const stretchesOf = (may: Conditions, { byTime, byMeter }: Parts): Stretch[] => [
+  ...(byTime ? [{ table: 'usage_records_by_time', where: may(...byTime), id: METER_RECORD_ID, orders: true }] : []),
+  ...(byMeter ? [{ table: 'usage_records_by_meter', where: may(...byMeter), id: 'id', orders: false }] : []),
+]
+
+/** The same records, each once. */
+function countedOf(all: Conditions, { byTime, byMeter }: Parts): Counted {
+  const recent = byTime && `usage_records_by_time FINAL WHERE ${all(...byTime)}`
+  const copied = byMeter && `usage_records_by_meter FINAL WHERE ${all(...byMeter)}`
+  if (!copied) return { from: `${recent}`, id: 'id_hash' }
+  if (!recent) return { from: copied, id: 'id' }
+  const columns = 'id_hash, customer_key, meter_reference, timestamp, received_at, deleted, repeat, content'
+  const each = [`SELECT ${METER_RECORD_ID} AS id, ${columns} FROM ${recent}`, `SELECT id, ${columns} FROM ${copied}`]
+  return { from: `(${each.join(' UNION ALL ')})`, id: 'id' }
+}
+
+/**
+ * The tables a filter asks, each with its conditions. No deletion names a duplicate, so none of them is deleted. `whole` says how much of a
+ * meter's list stands in its own table; it matters to `stretches` and `counted` alone.
+ */
+export function sourcesOf(
+  filter: UsageFilter,
+  tenant: Tenant,
+  events: EventFilter,
+  whole: WholeBefore = 'NONE',
+): Source[] {
   const { customerKeys, reference, deleted, duplicate } = events
   const own = unchanging(filter, tenant, events)
   const customers = customerKeys ? [byCustomer(filter, customerKeys)] : []
@@ -118,11 +128,11 @@ export function sourcesOf(filter: UsageFilter, tenant: Tenant, events: EventFilt
       return [{ table, extras, where, stretches }]
     }
     const table = 'usage_records_by_time'
-    if (events.meterReference === undefined)
+    if (!isOfMeter(events))
       return [{ table, extras, where, stretches: [{ table, where: may(), id: 'id_hash', orders: true }] }]
-    const whole = wholeBefore(`${filter.scope} AND meter_reference = ${filter.bind(events.meterReference, 'String')}`)
-    const counted = recordsOfMeter((...more) => all(...state, ...kind, ...more), whole)
-    return [{ table, extras, where, stretches: ofMeter(may, whole), counted }]
+    const parts = partsOf(filter, whole)
+    const counted = countedOf((...more) => all(...state, ...kind, ...more), parts)
+    return [{ table, extras, where, stretches: stretchesOf(may, parts), counted }]
   }
   const first = { table: 'usage_events', extras: EVENT_EXTRAS, where: all(...state), stretches: [] }
   const repeats = { table: 'usage_duplicates', extras: DUPLICATE_EXTRAS, where: all(), stretches: [] }

@@ -46,7 +46,7 @@ export function clientOf(world: World, life: Life, tables: Tables, tampering: Ta
       // What it reads and when it can be read itself are two moments, in a storm far apart.
       const write = await ask(() => {
         // None has that many records here.
-        if (query.startsWith('INSERT INTO usage_common_meters')) return () => undefined
+        if (query.startsWith('INSERT INTO usage_records_by_meter_progress')) return () => undefined
         if (query.startsWith('INSERT INTO usage_records_by_meter')) return copyRecords(tables, query, tampering)
         if (query.trimStart().startsWith('INSERT INTO usage_rollups'))
           return writeRollups(tables, query, query_params, tampering)
@@ -117,11 +117,12 @@ function answer(tables: Tables, query: string, params: Params): unknown[][] {
     ])
   }
   if (text.startsWith('SELECT owner, ')) {
-    return [...tables.progress].map(([owner, { completeBefore, publishedAt, version }]) => [
+    return [...tables.progress].map(([owner, { completeBefore, publishedAt, version, meters }]) => [
       owner,
       `${completeBefore}`,
       `${publishedAt}`,
       `${version}`,
+      meters,
     ])
   }
   return answerRollups(tables, text, params)

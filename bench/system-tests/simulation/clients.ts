@@ -127,7 +127,7 @@ function lineOf({ clock }: System, { reference, content }: Sent): Line {
     environment: 'LIVE',
     reference: `r${reference}`,
     customerKey: `c${content % 2}`,
-    meterReference: 'requests',
+    meterReference: `requests-${reference % 3}`,
     timestampMs: START_MS + hour * 3_600_000 + reference,
     receivedAtMs: clock.now(),
     valueReferences: ['tokens'],

@@ -77,6 +77,13 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
         sink.insertProgress(rows.map(row => ({ ...row, completeBefore: row.completeBefore + 30_000 }))),
     }),
   },
+  'lists of a meter are not said to miss another one': {
+    finding: /lists of a meter miss/,
+    sink: sink => ({
+      ...sink,
+      insertProgress: rows => sink.insertProgress(rows.map(row => ({ ...row, meters: row.meters.slice(0, 1) }))),
+    }),
+  },
   'the gateway answers when it has sent': {
     finding: NOT_THERE,
     publish: publish => async (partition, message) => {

@@ -26,7 +26,13 @@ export type Mark = { readonly meter: string; readonly customerKey: string; reado
 /** The bound parameters of a statement. */
 export type Params = Record<string, unknown>
 
-export type Progress = { readonly completeBefore: number; readonly publishedAt: number; readonly version: number }
+/** `meters`: of which; empty of any. */
+export type Progress = {
+  readonly completeBefore: number
+  readonly publishedAt: number
+  readonly version: number
+  readonly meters: readonly string[]
+}
 
 export type Tables = {
   readonly events: Map<string, EventRow>
@@ -133,23 +139,34 @@ function insertPosition(tables: Tables, row: unknown[]): void {
 }
 
 function insertProgress({ progress, onProgress }: Tables, row: unknown[]): void {
-  const [owner = '', ...numbers] = row.map(String)
+  const [owner = '', ...numbers] = row.slice(0, 4).map(String)
   const [completeBefore = 0, publishedAt = 0, version = 0] = numbers.map(Number)
   if ((progress.get(owner)?.version ?? 0) > version) return
   progress.set(owner, {
     completeBefore: Math.round(completeBefore * 1000),
     publishedAt: Math.round(publishedAt * 1000),
     version,
+    meters: row[4] as string[],
   })
   onProgress()
 }
 
-/** An event or one of its repeats, as lists know it, and when it was received. */
-export function recordsOf(tables: Tables): { readonly text: string; readonly receivedMs: number }[] {
+export type ListedRecord = { readonly text: string; readonly meter: string; readonly receivedMs: number }
+
+/** Events and their repeats, as lists know them, and when each was received. */
+export function recordsOf(tables: Tables): ListedRecord[] {
   const receivedMs = (fields: readonly unknown[]): number => Math.round(Number(fields[8]) * 1000)
   return [
-    ...[...tables.events.values()].map(({ fields }) => ({ text: String(fields[0]), receivedMs: receivedMs(fields) })),
-    ...[...tables.duplicates].map(([place, row]) => ({ text: place, receivedMs: receivedMs(row) })),
+    ...[...tables.events.values()].map(({ fields }) => ({
+      text: String(fields[0]),
+      meter: meterOf(fields),
+      receivedMs: receivedMs(fields),
+    })),
+    ...[...tables.duplicates].map(([place, row]) => ({
+      text: place,
+      meter: meterOf(row),
+      receivedMs: receivedMs(row),
+    })),
   ]
 }
 

@@ -134,8 +134,8 @@ const anyFilter: fc.Arbitrary<EventFilter> = fc.record({
 })
 
 /** Has lists read the table of meters for what was received before then; before the first call they do not. */
-const wholeBefore = async (completeBefore: number, version: number): Promise<void> =>
-  await createUsageSink(client).insertProgress([{ owner: 'test', completeBefore, publishedAt: NOW, version }])
+const wholeBefore = async (completeBefore: number, version: number, meters: readonly string[] = []): Promise<void> =>
+  await createUsageSink(client).insertProgress([{ owner: 'test', completeBefore, publishedAt: NOW, version, meters }])
 
 test('pages by number and after any record hold what sorting everything gives, and so does how many there are, however far the table of meters is filled', async () => {
   let version = 0
