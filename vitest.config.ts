@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { NATIVE, nativeModules } from './shared/testing/native-modules.ts'
+import { flagsStandingIn, NATIVE, nativeModules, standingIn } from './shared/testing/native-modules.ts'
 import { RunOrder } from './shared/testing/run-order.ts'
 import { SecondTries } from './shared/testing/second-tries.ts'
 import { PURE_FLAGS, SERVER_FLAGS } from './shared/testing/v8-flags.ts'
@@ -39,8 +39,9 @@ const withServers = {
   // Twice the cores of the smallest machine: much of what faults, leases and processes take is waiting.
   maxWorkers: 4,
 }
-/** Takes one layer of defence away in what it imports: nobody else may meet that, and it needs vitest's own runner. */
+/** Takes one layer of defence away in what it imports: nobody else may meet that. */
 const TENANCY_LAYERS = 'api/tenancy/tenancy-layers.it.test.ts'
+const SWITCHED = { module: 'api/resource/tenant-condition.ts', standIn: 'api/tenancy/testing/switched-conditions.ts' }
 /** Files that follow each other in one process: they leave no timer, no changed environment and no mocked module behind. */
 const TOGETHER = [
   '{aggregator,api,identity,ingest,shared}/**/*.it.test.ts',
@@ -96,7 +97,16 @@ export default defineConfig({
           exclude: [...TOGETHER, ...NO_SOURCES],
         },
       },
-      { test: { ...withServers, name: 'it-mocking', include: [TENANCY_LAYERS] } },
+      {
+        plugins: [standingIn(SWITCHED), nativeModules()],
+        test: {
+          ...NATIVE,
+          ...withServers,
+          name: 'it-switched',
+          include: [TENANCY_LAYERS],
+          execArgv: [...SERVER_FLAGS, ...flagsStandingIn(SWITCHED)],
+        },
+      },
     ],
   },
 })

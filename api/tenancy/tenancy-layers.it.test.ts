@@ -1,24 +1,10 @@
 // Either layer holds alone: the conditions of the queries without row-level security, and row-level security without them.
 // With both gone the probe must find the hole, or it proves nothing.
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type ApiHarness, startApi } from '../testing/harness.ts'
 import { openProbe, PROBE_MS, type TenantProbe } from '../testing/probe-tenants.ts'
 import type { Row } from '../testing/wire.ts'
-
-const switches = vi.hoisted(() => ({ conditions: true }))
-vi.mock('../resource/tenant-condition.ts', async original => {
-  const real = await original<typeof import('../resource/tenant-condition.ts')>()
-  const { sql } = await import('drizzle-orm')
-  return {
-    inThisTenant: (...inputs: Parameters<typeof real.inThisTenant>) =>
-      switches.conditions ? real.inThisTenant(...inputs) : sql`true`,
-    // A prepared question stays as it is, so the switch is one of its values.
-    inPlaceholders: (...inputs: Parameters<typeof real.inPlaceholders>) => {
-      const isOff = { mapToDriverValue: () => !switches.conditions }
-      return sql`(${real.inPlaceholders(...inputs)} or ${sql.param(sql.placeholder('platform'), isOff)}::boolean)`
-    },
-  }
-})
+import { switches } from './testing/switched-conditions.ts'
 
 let api: ApiHarness
 let probe: TenantProbe

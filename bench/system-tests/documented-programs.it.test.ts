@@ -1,4 +1,5 @@
-// The programs in the documentation, run as they stand there against the running product, as a newcomer would.
+// The programs in the documentation, run as they stand there against the running product, as a newcomer would. And clients that are
+// generated from the description.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { createClient, listAll } from '../../infra/demo/client.ts'
 import { PROJECT_ROOT } from '../../infra/services/project.ts'
 import { blocksOf, canRun } from '../../shared/testing/documented.ts'
 import { type System, startSystem } from '../system/start-system.ts'
+import { testGeneratedClients } from './generated-clients/generated-clients.ts'
 
 const hasShell = canRun('bash', '--version') && canRun('curl', '--version')
 
@@ -109,3 +111,5 @@ describe('first calls', () => {
     expect(run({ program: 'go', args: ['run', save('main.go', 'go')], env: env() })).toMatch(patternOf(printed))
   })
 })
+
+describe('generated clients', () => testGeneratedClients(() => system))

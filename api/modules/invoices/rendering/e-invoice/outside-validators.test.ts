@@ -22,6 +22,9 @@ const isHere =
 if (!isHere)
   process.stderr.write('Outside validators of e-invoices do not run: get them with `npm run e-invoice-validators`.\n')
 
+/** Of a process that ends within seconds: one quick compiler, one thread that collects garbage, and much room before it has to. */
+const JAVA_FLAGS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmn256m']
+
 const FACTUR_X = [
   'reverse-charge',
   'several-rates',
@@ -60,7 +63,7 @@ test.runIf(isHere)('accept every e-invoice, and find what is wrong with one', { 
     const xml = readFileSync(join(folder, 'home-vat.xml'), 'utf8')
     put('wrong.xml', xml.replace('>121.06</cbc:TaxInclusiveAmount>', '>121.07</cbc:TaxInclusiveAmount>'))
     const classpath = readFileSync(CLASSPATH, 'utf8').trim()
-    const output = execFileSync('java', ['-XX:TieredStopAtLevel=1', '-cp', classpath, PROGRAM, MUSTANG, ...files], {
+    const output = execFileSync('java', [...JAVA_FLAGS, '-cp', classpath, PROGRAM, MUSTANG, ...files], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     })
