@@ -41,6 +41,28 @@ describe('the parents of a customer', () => {
     expect(refusal(nobody)).toEqual([404, 'RESOURCE_NOT_FOUND', 'parent_customer_ids.1'])
   })
 
+  test('are none that is gone, unless they were before', async () => {
+    const [closed, archived, forgotten, kept] = [await idOf(), await idOf(), await idOf(), await idOf()]
+    const child = (await create({ parent_customer_ids: [kept] })).body['id']
+    for (const id of [closed, archived, kept]) await patch(id, { status: 'ACTIVE' })
+    for (const id of [closed, kept]) expect((await patch(id, { status: 'CLOSED' })).status).toBe(200)
+    expect((await patch(archived, { status: 'ARCHIVED' })).status).toBe(200)
+    expect((await tenant.call('POST', `/v1/customers/${forgotten}/forget`)).status).toBe(200)
+    for (const id of [closed, archived, forgotten]) {
+      expect(refusal(await create({ parent_customer_id: id }))).toEqual([400, 'INVALID_FIELD', 'parent_customer_id'])
+      const among = await patch(child, { parent_customer_ids: [kept, id] })
+      expect(refusal(among)).toEqual([400, 'INVALID_FIELD', 'parent_customer_ids.1'])
+      const group = { reference: tenant.seed.unique('group'), name: 'Departments', owner_customer_id: id }
+      const made = await tenant.call('POST', '/v1/pricing-plan-subscription-groups', group)
+      expect(refusal(made)).toEqual([400, 'INVALID_FIELD', 'owner_customer_id'])
+    }
+    const other = await idOf()
+    expect((await patch(child, { parent_customer_ids: [kept, other] })).body['parent_customer_ids']).toEqual([
+      kept,
+      other,
+    ])
+  })
+
   test('change by either form, also where an answer is sent back with one of the two changed', async () => {
     const [one, two, three] = [await idOf(), await idOf(), await idOf()]
     const made = (await create({ reference: tenant.seed.unique('child'), parent_customer_id: one })).body

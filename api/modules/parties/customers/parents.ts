@@ -1,10 +1,14 @@
 // The parents of a customer: who it belongs to, and whose usage may also be that of its own (semantics 1.3).
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import { GENERATIONS_MAX } from '../../../../shared/attribution/replicate.ts'
 import type { Uow } from '../../../../shared/database/database.ts'
+import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import type { Customer } from './table.ts'
+import { idsOf } from '../../../../shared/ids.ts'
+import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { whyGone } from './customer-status.ts'
+import { type Customer, customers } from './table.ts'
 
 export const PARENTS_MAX = 10
 const FIELD = 'parent_customer_ids'
@@ -43,22 +47,23 @@ export async function resolvedParents(uow: Uow, { row, previous, requireAll }: G
   const { parent_customer_ids: ids } = resolved
   if (isDeepStrictEqual(ids, row.parent_customer_ids)) return resolved
   await requireAll(ids.map(id => ({ id, field: ONE })))
-  await checkParents(uow, resolved).catch(error => {
+  await checkParents(uow, resolved, previous).catch(error => {
     throw error instanceof AppError ? error.at(ONE) : error
   })
   return resolved
 }
 
 /**
- * Throws INVALID_FIELD when the customer would be its own ancestor, or generations would be more than usage is passed on.
- * Relations of one tenant change one at a time, so that two changes cannot close a circle together.
+ * Throws INVALID_FIELD when the customer would be its own ancestor, or generations would be more than usage is passed on, or a new
+ * parent is gone. Relations of one tenant change one at a time, so that two changes cannot close a circle together.
  */
-export async function checkParents(uow: Uow, row: Customer): Promise<void> {
+export async function checkParents(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
   if (row.parent_customer_ids.length === 0) return
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${platformId} ${environment}`}, 0))`,
   )
+  await refuseGoneParents(uow, row, previous?.parent_customer_ids ?? [])
   const own: string = row.id ?? ''
   const up = await walk(uow, row.parent_customer_ids, 'UP')
   if (up.ids.includes(own)) {
@@ -71,6 +76,23 @@ export async function checkParents(uow: Uow, row: Customer): Promise<void> {
   throw new AppError('INVALID_FIELD', `Customers are related over at most ${GENERATIONS_MAX} generations.`, {
     field: FIELD,
   })
+}
+
+async function refuseGoneParents(uow: Uow, row: Customer, before: readonly string[]): Promise<void> {
+  const added = row.parent_customer_ids.filter(id => !before.includes(id))
+  if (added.length === 0) return
+  const parents = await uow.tx
+    .select({ id: customers.id, status: customers.status, forgotten_at: customers.forgotten_at })
+    .from(customers)
+    .where(and(inThisTenant(uow, customers), anyOf(customers.id, idsOf('cust', added))))
+  for (const parent of parents) {
+    const gone = whyGone(parent)
+    if (!gone) continue
+    const field = `${FIELD}.${row.parent_customer_ids.indexOf(parent.id)}`
+    throw new AppError('INVALID_FIELD', `The customer ${parent.id} is ${gone} and becomes no parent; name another.`, {
+      field,
+    })
+  }
 }
 
 /** Everybody above or below these, with themselves, and how many generations that are. */

@@ -107,7 +107,8 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   afterSave: saveTermsHistory,
   check: async (uow, row, previous) => {
     checkSelector(row.pricing_plan_subscription_selector)
-    if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? [])) await checkParents(uow, row)
+    if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? []))
+      await checkParents(uow, row, previous)
     checkEmail(row.email)
     await checkSellerDetails(uow, row, previous)
     checkExemption(row.organization)

@@ -10,6 +10,7 @@ import { defineResource, field } from '../../../resource/define-resource.ts'
 import { Description, IdText, Name, Reference } from '../../../resource/shapes.ts'
 import { getOne } from '../../../resource/store.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
+import { whyGone } from '../../parties/customers/customer-status.ts'
 import { customerResource } from '../../parties/customers/resource.ts'
 import { subscriptions } from '../table.ts'
 import { type SubscriptionGroup, subscriptionGroups } from './table.ts'
@@ -50,6 +51,13 @@ export const subscriptionGroupResource = defineResource<SubscriptionGroup, Given
   resolve: (_uow, row) => {
     const { pricing_plan_subscription_ids: _members, ...rest } = row
     return rest
+  },
+  check: async (uow, row, previous) => {
+    if (row.owner_customer_id === null || previous !== null) return
+    const gone = whyGone(await getOne(uow, customerResource, row.owner_customer_id))
+    if (!gone) return
+    const message = `The customer is ${gone} and takes no group; name another.`
+    throw new AppError('INVALID_FIELD', message, { field: 'owner_customer_id' })
   },
   computed: { pricing_plan_subscription_ids: Type.Array(IdText('subscription')) },
   compute: async (uow, rows) => {
