@@ -200,7 +200,7 @@ describe('a schedule', () => {
       })
     expect((await init()).status).toBe(200)
     expect(await used(one)).toBe(1)
-    expect(refusal(await init())).toEqual([400, 'INVALID_FIELD', 'coupon_ids.0'])
+    expect(refusal(await init())).toEqual([400, 'INVALID_FIELD', 'template_pricing_plan_subscription_id'])
   })
 })
 
