@@ -41,14 +41,16 @@ type Given = {
   readonly requireAll: (ids: readonly { readonly id: string; readonly field: string }[]) => Promise<unknown>
 }
 
-/** The same. One that `parent_customer_id` alone names is judged under that name: throws as `checkParents` and `requireAll` do. */
+/** The same, and judges parents that changed, under the name by which they were given: throws as `checkParents` and `requireAll` do. */
 export async function resolvedParents(uow: Uow, { row, previous, requireAll }: Given): Promise<Customer> {
   const resolved = withParents(row, previous)
   const { parent_customer_ids: ids } = resolved
-  if (isDeepStrictEqual(ids, row.parent_customer_ids)) return resolved
-  await requireAll(ids.map(id => ({ id, field: ONE })))
-  await checkParents(uow, resolved, previous).catch(error => {
-    throw error instanceof AppError ? error.at(ONE) : error
+  const before = previous?.parent_customer_ids ?? []
+  if (isDeepStrictEqual(ids, before)) return resolved
+  const byOne = !isDeepStrictEqual(ids, row.parent_customer_ids)
+  if (byOne) await requireAll(ids.map(id => ({ id, field: ONE })))
+  await checkParents(uow, resolved, before).catch(error => {
+    throw byOne && error instanceof AppError ? error.at(ONE) : error
   })
   return resolved
 }
@@ -57,13 +59,13 @@ export async function resolvedParents(uow: Uow, { row, previous, requireAll }: G
  * Throws INVALID_FIELD when the customer would be its own ancestor, or generations would be more than usage is passed on, or a new
  * parent is gone. Relations of one tenant change one at a time, so that two changes cannot close a circle together.
  */
-export async function checkParents(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
+async function checkParents(uow: Uow, row: Customer, before: readonly string[]): Promise<void> {
   if (row.parent_customer_ids.length === 0) return
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${platformId} ${environment}`}, 0))`,
   )
-  await refuseGoneParents(uow, row, previous?.parent_customer_ids ?? [])
+  await refuseGoneParents(uow, row, before)
   const own: string = row.id ?? ''
   const up = await walk(uow, row.parent_customer_ids, 'UP')
   if (up.ids.includes(own)) {
@@ -89,7 +91,7 @@ async function refuseGoneParents(uow: Uow, row: Customer, before: readonly strin
     const gone = whyGone(parent)
     if (!gone) continue
     const field = `${FIELD}.${row.parent_customer_ids.indexOf(parent.id)}`
-    throw new AppError('INVALID_FIELD', `The customer ${parent.id} is ${gone} and becomes no parent; name another.`, {
+    throw new AppError('INVALID_FIELD', `The customer ${parent.id} is ${gone} and cannot be a parent; name another.`, {
       field,
     })
   }

@@ -1,6 +1,4 @@
 // Customers: who a platform bills. Usage may name a customer before it exists, so references stay once they are in use.
-
-import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { decimal, ZERO } from '../../../../shared/decimal.ts'
@@ -15,7 +13,7 @@ import { checkEmail, Email } from '../schema.ts'
 import { checkedOrganization } from './check-organization.ts'
 import { canonicalSelector, checkSelector } from './customer-selector.ts'
 import { CUSTOMER_STATUS_RULES, CustomerStatus } from './customer-status.ts'
-import { checkParents, type GivenParent, onlyParent, PARENTS_MAX, resolvedParents } from './parents.ts'
+import { type GivenParent, onlyParent, PARENTS_MAX, resolvedParents } from './parents.ts'
 import { defaultRoles, type GivenProcessingOnly, withRole } from './processing-only.ts'
 import { CustomerSellerDetails, Individual, Organization, Roles } from './schema.ts'
 import { type Customer, customers } from './table.ts'
@@ -107,8 +105,6 @@ export const customerResource: Resource<Customer> = defineResource<Customer, Giv
   afterSave: saveTermsHistory,
   check: async (uow, row, previous) => {
     checkSelector(row.pricing_plan_subscription_selector)
-    if (!isDeepStrictEqual(row.parent_customer_ids, previous?.parent_customer_ids ?? []))
-      await checkParents(uow, row, previous)
     checkEmail(row.email)
     await checkSellerDetails(uow, row, previous)
     checkExemption(row.organization)

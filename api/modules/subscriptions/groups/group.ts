@@ -56,7 +56,7 @@ export const subscriptionGroupResource = defineResource<SubscriptionGroup, Given
     if (row.owner_customer_id === null || previous !== null) return
     const gone = whyGone(await getOne(uow, customerResource, row.owner_customer_id))
     if (!gone) return
-    const message = `The customer is ${gone} and takes no group; name another.`
+    const message = `The customer is ${gone} and cannot own a group; name another.`
     throw new AppError('INVALID_FIELD', message, { field: 'owner_customer_id' })
   },
   computed: { pricing_plan_subscription_ids: Type.Array(IdText('subscription')) },
