@@ -1,10 +1,8 @@
 // What subscriptions and schedules need stays as they need it.
-import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { eq, isNotNull, or, sql } from 'drizzle-orm'
 import type { Uow } from '../../../shared/database/database.ts'
-import { AppError } from '../../../shared/errors.ts'
 import { idOf } from '../../../shared/ids.ts'
 import { beforeSave, namedBy } from '../../resource/rules.ts'
-import { inThisTenant } from '../../resource/tenant-condition.ts'
 import { entitlementsIn } from '../catalog/features/guards.ts'
 import { billingEntityResource } from '../parties/billing-entities/billing-entity.ts'
 import type { BillingEntity } from '../parties/billing-entities/table.ts'
@@ -13,6 +11,7 @@ import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
 import { CUSTOMER_IN_USE_GUARDS } from './checks/customers-in-use.ts'
+import { anySubscription, inTheWay } from './checks/in-the-way.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
 import { checkSelection } from './enabled-pricings/check-selection.ts'
 import { subscriptionGroupResource } from './groups/group.ts'
@@ -28,27 +27,16 @@ import { schedules, subscriptions } from './table.ts'
  */
 async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
   if (previous === null || !isClosedOrArchived(customer) || isClosedOrArchived(previous)) return
-  const [live] = await uow.tx
-    .select({ id: subscriptions.id })
-    .from(subscriptions)
-    .where(
-      and(
-        inThisTenant(uow, subscriptions),
-        or(
-          eq(subscriptions.customer_id, customer.id),
-          eq(subscriptions.forward_customer_id, customer.id),
-          sql`${subscriptions.seller_details} ->> 'seller_customer_id' = ${customer.id}`,
-        ),
-        eq(subscriptions.status, 'ACTIVE'),
-      ),
-    )
-    .limit(1)
-  if (!live) return
-  throw new AppError('INVALID_OPERATION', `Its subscription ${live.id} is ACTIVE; cancel that first.`, {
-    field: 'status',
-    resourceId: live.id,
-    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
-  })
+  const live = await anySubscription(
+    uow,
+    or(
+      eq(subscriptions.customer_id, customer.id),
+      eq(subscriptions.forward_customer_id, customer.id),
+      sql`${subscriptions.seller_details} ->> 'seller_customer_id' = ${customer.id}`,
+    ),
+    eq(subscriptions.status, 'ACTIVE'),
+  )
+  if (live) throw inTheWay(live, `Its subscription ${live} is ACTIVE; cancel that first.`, 'status')
 }
 
 /**
@@ -57,38 +45,26 @@ async function refuseLeavingSubscribed(uow: Uow, customer: Customer, previous: C
  */
 async function refuseForgettingUnbilled(uow: Uow, customer: Customer, previous: Customer | null): Promise<void> {
   if (customer.forgotten_at === null || previous?.forgotten_at) return
-  const [unbilled] = await uow.tx
-    .select({ id: subscriptions.id })
-    .from(subscriptions)
-    .where(
-      and(
-        inThisTenant(uow, subscriptions),
-        or(eq(subscriptions.customer_id, customer.id), eq(subscriptions.forward_customer_id, customer.id)),
-        isNotNull(subscriptions.next_billing_at),
-      ),
-    )
-    .limit(1)
+  const unbilled = await anySubscription(
+    uow,
+    or(eq(subscriptions.customer_id, customer.id), eq(subscriptions.forward_customer_id, customer.id)),
+    isNotNull(subscriptions.next_billing_at),
+  )
   if (!unbilled) return
-  const message = `The last invoice of its subscription ${unbilled.id} is not FINAL yet and must still name it; forget the customer after that.`
-  throw new AppError('INVALID_OPERATION', message, {
-    resourceId: unbilled.id,
-    resourceType: 'PRICING_PLAN_SUBSCRIPTION',
-  })
+  const message = `The last invoice of its subscription ${unbilled} is not FINAL yet and must still name it; forget the customer after that.`
+  throw inTheWay(unbilled, message)
 }
 
 /** Throws INVALID_OPERATION when the billing entity is about to be ARCHIVED and bills an ACTIVE subscription. */
 async function refuseArchivingSeller(uow: Uow, entity: BillingEntity, previous: BillingEntity | null): Promise<void> {
   if (previous === null || entity.status !== 'ARCHIVED' || previous.status === 'ARCHIVED') return
-  const s = subscriptions
-  const [live] = await uow.tx
-    .select({ id: s.id })
-    .from(s)
-    .where(and(inThisTenant(uow, s), eq(s.billing_entity_id, entity.id), eq(s.status, 'ACTIVE'), eq(s.type, 'BILLING')))
-    .limit(1)
-  if (!live) return
-  const message = `It bills the subscription ${live.id}, which is ACTIVE; cancel that first.`
-  const about = { field: 'status', resourceId: live.id, resourceType: 'PRICING_PLAN_SUBSCRIPTION' }
-  throw new AppError('INVALID_OPERATION', message, about)
+  const live = await anySubscription(
+    uow,
+    eq(subscriptions.billing_entity_id, entity.id),
+    eq(subscriptions.status, 'ACTIVE'),
+    eq(subscriptions.type, 'BILLING'),
+  )
+  if (live) throw inTheWay(live, `It bills the subscription ${live}, which is ACTIVE; cancel that first.`, 'status')
 }
 
 export const SUBSCRIPTION_GUARDS = [

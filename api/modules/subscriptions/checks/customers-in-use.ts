@@ -2,7 +2,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { anyOf } from '../../../../shared/database/statements/any-of.ts'
-import { AppError } from '../../../../shared/errors.ts'
 import { idsOf } from '../../../../shared/ids.ts'
 import { beforeSave } from '../../../resource/rules.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
@@ -10,28 +9,19 @@ import { customerResource } from '../../parties/customers/resource.ts'
 import type { Customer } from '../../parties/customers/table.ts'
 import { subscriptionGroups } from '../groups/table.ts'
 import { subscriptions as s } from '../table.ts'
-
-const refuse = (field: string, message: string, resourceId: string): never => {
-  throw new AppError('INVALID_OPERATION', message, { field, resourceId, resourceType: 'PRICING_PLAN_SUBSCRIPTION' })
-}
+import { anySubscription, inTheWay } from './in-the-way.ts'
 
 /** A DRAFT customer may change its role. Throws where an ACTIVE subscription bills for it as a seller. */
 async function keepSeller(uow: Uow, row: Customer, previous: Customer | null): Promise<void> {
   if (!previous?.roles.includes('SELLER') || row.roles.includes('SELLER')) return
-  const [billed] = await uow.tx
-    .select({ id: s.id })
-    .from(s)
-    .where(
-      and(
-        inThisTenant(uow, s),
-        sql`${s.seller_details} ->> 'seller_customer_id' = ${row.id}`,
-        eq(s.status, 'ACTIVE'),
-        eq(s.type, 'BILLING'),
-      ),
-    )
-    .limit(1)
+  const billed = await anySubscription(
+    uow,
+    sql`${s.seller_details} ->> 'seller_customer_id' = ${row.id}`,
+    eq(s.status, 'ACTIVE'),
+    eq(s.type, 'BILLING'),
+  )
   if (billed)
-    refuse('roles', `The subscription ${billed.id} is billed for it as a SELLER; cancel that first.`, billed.id)
+    throw inTheWay(billed, `The subscription ${billed} is billed for it as a SELLER; cancel that first.`, 'roles')
 }
 
 /** A group with an owner has subscriptions of its owner and of the children of that customer alone. Throws where this would be one no more. */
@@ -56,7 +46,7 @@ async function keepParent(uow: Uow, row: Customer, previous: Customer | null): P
     .limit(1)
   if (!member) return
   const message = `Its subscription ${member.id} is in the group ${member.group} of the parent ${member.owner}; take it out of the group first.`
-  refuse('parent_customer_ids', message, member.id)
+  throw inTheWay(member.id, message, 'parent_customer_ids')
 }
 
 export const CUSTOMER_IN_USE_GUARDS = [
