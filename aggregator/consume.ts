@@ -125,7 +125,7 @@ export async function storeRound(
 export type Rows = {
   events: string[]
   duplicates: string[]
-  /** When events and repeats were received, in seconds since 1970, and of which meters they are. */
+  /** Of events and repeats: the seconds in which they were received (since 1970), and their meters. */
   arrivals: { seconds: Set<number>; meters: Set<string> }
   deadLetters: string[]
   deletions: (Deletion & { partition: number; dead: DeadLine })[]

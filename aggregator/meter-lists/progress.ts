@@ -41,7 +41,7 @@ export function createPublisher(owner: string, clock: Clock, received: Pick<Rece
     return done
   }
 
-  /** The meters of which records may be missing, or may come without an announcement; null where those are too many to name. */
+  /** The meters whose records may be missing now, or may come without an announcement. Null when there are too many to name. */
   function openMeters(): ReadonlySet<string> | null {
     const uncopied = received.uncopied()
     if (uncopied === null) return recent.with(new Set())

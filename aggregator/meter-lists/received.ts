@@ -1,13 +1,13 @@
-// When the records were received that usage_records_by_meter may not have yet, and of which meters they are: those being stored, those
-// stored and not copied, and those being copied. In whole seconds since 1970; meters by their keys (shared/usage/meter-records.ts).
+// The records that usage_records_by_meter may not have yet: those being stored, those stored and not copied, and those being copied. This
+// keeps the seconds in which they were received (since 1970) and the keys of their meters (shared/usage/meter-records.ts).
 
 /** Records received from one second on, and before another; null has no end. */
 export type Stretch = { readonly from: number; readonly before: number | null }
 
-/** When records were received that are stored together, and of which meters they are. */
+/** Records that are stored together: the seconds in which they were received, and their meters. */
 export type Arrivals = { readonly seconds: ReadonlySet<number>; readonly meters: ReadonlySet<string> }
 
-/** `earliest`: the second from which on records may be missing. `meters`: of which; null of any. Null where none are. */
+/** No record received before the second `earliest` is missing. Only records of `meters` are; null stands for any meter. Null where none is missing. */
 export type Uncopied = { readonly earliest: number; readonly meters: ReadonlySet<string> | null } | null
 
 export type Received = {

@@ -20,7 +20,9 @@ export const InactivePeriod = Shape({
   end_at: Optional(Nullable(Timestamp)),
   refund_advance_charges: Optional(Nullable(Type.Boolean())),
   ends_with_term: Optional(
-    Nullable(Type.Boolean({ description: 'Whether it ends since it is not renewed: auto_renewal is false.' })),
+    Nullable(
+      Type.Boolean({ description: 'Whether the subscription ends because its term ends and auto_renewal is false.' }),
+    ),
   ),
 })
 

@@ -15,8 +15,8 @@ export type WholeBefore = 'NONE' | 'ALL' | Instant
 const ENTRIES_MAX = 10_000
 
 /**
- * Each aggregator says from when on it may have records that are not copied, and of which meters, before it stores them
- * (aggregator/meter-lists/progress.ts). Where no meter is named, it may have some of any. Where nothing was said, all may be missing.
+ * Before an aggregator stores records, it announces their meters and a time: what it received before then is copied
+ * (aggregator/meter-lists/progress.ts). If it names no meter, the time holds for all of them. Without any announcement, nothing counts as copied.
  */
 const QUESTION = `SELECT toUnixTimestamp64Milli(min(if(empty(meters) OR has(meters, {meter:String}), complete_before, fromUnixTimestamp64Milli(${ALL_COPIED}, 'UTC')))),
   max(owner = concat('${COMMON_METER}', {meter:String})) FROM usage_records_by_meter_progress FINAL`

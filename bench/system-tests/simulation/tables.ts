@@ -26,7 +26,7 @@ export type Mark = { readonly meter: string; readonly customerKey: string; reado
 /** The bound parameters of a statement. */
 export type Params = Record<string, unknown>
 
-/** `meters`: of which; empty of any. */
+/** An aggregator's announcement about these meters; about all of them when `meters` is empty. */
 export type Progress = {
   readonly completeBefore: number
   readonly publishedAt: number

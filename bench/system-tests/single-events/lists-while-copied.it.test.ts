@@ -1,5 +1,5 @@
-// Lists of a meter while aggregators store and copy what they read from: every record that was stored before a list was asked for is in it,
-// once, whoever stores, copies or is killed meanwhile.
+// Lists of a meter, read while aggregators store and copy records or are killed. Each list has every record that was stored before its request,
+// and has it once.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createMeterLists } from '../../../aggregator/meter-lists/meter-lists.ts'
@@ -123,7 +123,7 @@ test('a list that asked how much is copied finds all that was stored before, wha
     },
     // Another one stores what was received long ago, before what was said to be whole.
     async () => await aggregator('late').store('asked', NOW - 3 * HOUR_MS),
-    // It becomes a common meter, of which no more is copied.
+    // It becomes a common meter. Records of common meters are not copied.
     async () => {
       const other = aggregator('much')
       await other.store('asked', NOW - 1_000, 500)

@@ -31,6 +31,20 @@ const refused = ({ status, body }: Answer) => ({ status, code: body['code'], fie
 const deprecate = (version: string) =>
   succeed(tenant, 'PATCH', `/v1/pricing-plan-versions/${version}`, { status: 'DEPRECATED' })
 
+/** An ACTIVE template with one schedule. */
+async function activeTemplate() {
+  const { id: billing_entity_id } = await tenant.seed.make(billingEntityResource)
+  const template = await succeed(tenant, 'POST', SUBSCRIPTIONS, {
+    type: 'TEMPLATE',
+    billing_entity_id,
+    billing_currency: 'EUR',
+  })
+  const version = await makeVersion(tenant)
+  const schedule = await makeSchedule(tenant, template['id'], MARCH, { pricing_plan_version_id: version })
+  await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${template['id']}`, { status: 'ACTIVE' })
+  return { template, version, schedule }
+}
+
 test('what is copied has a version that is not sold any more: the refusal names the schedule, and no field', async () => {
   const id = await makeSubscription(tenant)
   const version = await makeVersion(tenant)
@@ -53,15 +67,7 @@ test('what is copied has a version that is not sold any more: the refusal names 
 })
 
 test('a template whose version is not sold any more is what is wrong with the request', async () => {
-  const { id: billing_entity_id } = await tenant.seed.make(billingEntityResource)
-  const template = await succeed(tenant, 'POST', SUBSCRIPTIONS, {
-    type: 'TEMPLATE',
-    billing_entity_id,
-    billing_currency: 'EUR',
-  })
-  const version = await makeVersion(tenant)
-  const schedule = await makeSchedule(tenant, template['id'], MARCH, { pricing_plan_version_id: version })
-  await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${template['id']}`, { status: 'ACTIVE' })
+  const { template, version, schedule } = await activeTemplate()
   await deprecate(version)
   const other = await succeed(tenant, 'GET', `${SUBSCRIPTIONS}/${await makeSubscription(tenant)}`)
   for (const customizations of [[], [{ pricing_plan_schedule_id: schedule, units: [] }]]) {
@@ -118,7 +124,7 @@ test('a plan without a price for the billing period that is kept is what is wron
   )
 })
 
-test('an ACTIVE subscription without an initial term takes no renewal term, and the refusal does not ask for the other', async () => {
+test('a renewal term is refused for an ACTIVE subscription that has no initial term', async () => {
   const id = await makeActiveSubscription(tenant, MARCH)
   const answer = await tenant.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { renewal_term: MONTH })
   expect(refused(answer)).toEqual({ status: 400, code: 'INVALID_FIELD', field: 'renewal_term' })
@@ -185,15 +191,7 @@ describe('what is refused when init activates has the path that the body gives i
   })
 
   test('from a template, whose schedules are in no body', async () => {
-    const { id: billing_entity_id } = await tenant.seed.make(billingEntityResource)
-    const template = await succeed(tenant, 'POST', SUBSCRIPTIONS, {
-      type: 'TEMPLATE',
-      billing_entity_id,
-      billing_currency: 'EUR',
-    })
-    const version = await makeVersion(tenant)
-    await makeSchedule(tenant, template['id'], MARCH, { pricing_plan_version_id: version })
-    await succeed(tenant, 'PATCH', `${SUBSCRIPTIONS}/${template['id']}`, { status: 'ACTIVE' })
+    const { template } = await activeTemplate()
     const field = 'template_pricing_plan_subscription_id'
     // No exchange rate is needed before it is activated.
     const { id: customer_id } = await tenant.seed.make(customerResource)

@@ -39,8 +39,8 @@ export async function endUpgraded(uow: Uow, subscription: Subscription): Promise
 }
 
 /**
- * The start of a subscription that takes the place of another one, where that lies after `end`: the one before it runs on until then, so
- * neither could end earlier without charging twice. Null for any other.
+ * When this subscription starts, if it takes the place of another one and starts after `end`; otherwise null. Until it starts, the other one
+ * is billed, so a successor that started at `end` would charge those days a second time.
  */
 export async function startAfter(uow: Uow, subscription: Subscription, end: string): Promise<string | null> {
   if (subscription[UPGRADED_FROM] === null) return null

@@ -150,7 +150,7 @@ async function treesOf(
 const tooMany = (): AppError =>
   new AppError(
     'SERVICE_UNAVAILABLE',
-    'The invoice counted so many events that they cannot be read in time. Its receipt is made within some minutes; read it then, without a reference.',
+    'The invoice counted too many events to read them in time. A job makes its receipt within minutes; read it then, without a reference.',
     { retryAfterSeconds: TOO_MANY_RETRY_AFTER_S },
   )
 const TOO_MANY_RETRY_AFTER_S = 300
