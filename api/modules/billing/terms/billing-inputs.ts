@@ -59,6 +59,7 @@ export type SubscriptionInput = {
     readonly start_at: string
     readonly end_at?: string | null
     readonly refund_advance_charges?: boolean | null
+    readonly ends_with_term?: boolean | null
   }[]
 }
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
-import { formatInstant } from '../../../../shared/time.ts'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { emit } from '../../../outbox.ts'
 import { saveChange } from '../../../resource/commands.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
@@ -14,6 +14,7 @@ import { listSchedules } from '../schedules/schedule.ts'
 import type { CancelBody } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
+import { followZone } from './follow-zone.ts'
 import { endedAt, runningOn } from './inactive-periods.ts'
 import { endByItself, endsWithTerm, termEndOf } from './subscription-term.ts'
 import { refuseUpgraded } from './upgrade-subscription.ts'
@@ -49,10 +50,15 @@ export async function cancelSubscription(
  * holds its lock.
  */
 export async function settleCancellation(uow: Uow, subscription: Subscription): Promise<Subscription> {
-  const { status, cancelled_at } = subscription
-  if (status !== 'ACTIVE' || cancelled_at === null || cancelled_at > formatInstant(uow.now)) return subscription
-  return await endSubscription(uow, subscription, { cancelled_at })
+  if (!isOver(subscription, uow.now)) return subscription
+  const followed = await followZone(uow, subscription)
+  const { cancelled_at } = followed
+  if (cancelled_at === null || !isOver(followed, uow.now)) return followed
+  return await endSubscription(uow, followed, { cancelled_at })
 }
+
+const isOver = ({ status, cancelled_at }: Subscription, now: Instant): boolean =>
+  status === 'ACTIVE' && cancelled_at !== null && at(cancelled_at) <= now
 
 /** Saves when it ends and, when that time has come, the status with it. The open invoice ends elsewhere now, so billing looks. */
 export async function endSubscription(

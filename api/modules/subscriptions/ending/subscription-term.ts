@@ -5,7 +5,7 @@ import { zoneOfSubscription } from '../billing-time/billing-calendar.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import type { Subscription } from '../table.ts'
 import { saysTerm } from './inactive-periods.ts'
-import { currentTermEnd, endsCurrentTerm, initialTermEnd } from './term-end.ts'
+import { currentTermEnd, endsCurrentTerm, initialTermEnd, termEndClosestTo } from './term-end.ts'
 
 type Of<T> = (
   subscription: Subscription,
@@ -39,6 +39,10 @@ export const endByItself = (uow: ReadUow, subscription: Subscription): Promise<I
 /** The end of the term that runs now, whether it is then renewed or not; null for a subscription without terms. */
 export const termEndOf = (uow: ReadUow, subscription: Subscription): Promise<Instant | null> =>
   ofTerms(uow, subscription, (terms, start, zone) => currentTermEnd(terms, start, zone, uow.now))
+
+/** Where the term ends that ended at `end` when the days of the subscription were cut in another zone; null without terms. */
+export const termEndBeside = (uow: ReadUow, subscription: Subscription, end: Instant): Promise<Instant | null> =>
+  ofTerms(uow, subscription, (terms, start, zone) => termEndClosestTo(end, terms, start, zone))
 
 /**
  * Whether it is to end with its term: as it says itself, or by where the term that runs now ends, as this or an earlier version counts.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { PeriodLength } from '../../../../shared/billing/periods.ts'
 import { at, formatInstant, instantOf } from '../../../../shared/time.ts'
-import { currentTermEnd, endsCurrentTerm, initialTermEnd, type Terms } from './term-end.ts'
+import { currentTermEnd, endsCurrentTerm, initialTermEnd, type Terms, termEndClosestTo } from './term-end.ts'
 
 const year: PeriodLength = { type: 'YEAR', value: 1 }
 const month: PeriodLength = { type: 'MONTH', value: 1 }
@@ -108,6 +108,27 @@ test.each([
   expect(endsCurrentTerm(terms(month), start, zone('UTC'), now, at(end))).toBe(expected)
 })
 
+test.each([
+  ['west', 'America/New_York', terms(month), '2026-04-01T00:00:00Z', '2026-04-01T04:00:00Z'],
+  ['east', 'Pacific/Kiritimati', terms(month), '2026-04-01T00:00:00Z', '2026-03-31T10:00:00Z'],
+  ['nowhere', 'UTC', terms(month), '2026-04-01T00:00:00Z', '2026-04-01T00:00:00Z'],
+  ['of days, east', 'Asia/Tokyo', terms({ type: 'DAY', value: 1 }), '2026-04-01T00:00:00Z', '2026-03-31T15:00:00Z'],
+  [
+    'that last longer than time is computed',
+    'Asia/Tokyo',
+    terms({ type: 'YEAR', value: 1_000 }),
+    '2199-12-31T00:00:00Z',
+    '2199-12-31T00:00:00Z',
+  ],
+])('a term that ended at a midnight of UTC, moved %s', (_title, name, given, end, expected) => {
+  const moved = termEndClosestTo(at(end), given, at('2026-01-01T09:00:00Z'), zone(name))
+  expect(moved === null ? null : formatInstant(moved)).toBe(expected)
+})
+
+test('without terms none is closest', () => {
+  expect(termEndClosestTo(at('2026-04-01T00:00:00Z'), terms(null), at('2026-01-01T00:00:00Z'), zone('UTC'))).toBe(null)
+})
+
 test('whatever the terms, the end lies ahead, and the moment before it is of the same term', () => {
   const length = fc.record({
     type: fc.constantFrom('DAY' as const, 'WEEK' as const, 'MONTH' as const, 'YEAR' as const),
@@ -132,6 +153,7 @@ test('whatever the terms, the end lies ahead, and the moment before it is of the
         if (end === null) throw new Error('it has terms')
         expect(end).toBeGreaterThan(now)
         expect(currentTermEnd(given, start, zone(name), instantOf(end - 1))).toBe(end)
+        expect(termEndClosestTo(end, given, start, zone(name))).toBe(end)
         expect(currentTermEnd(given, start, zone(name), end)).toBeGreaterThan(end)
         expect(end).toBeGreaterThanOrEqual(initialTermEnd(given, start, zone(name)) ?? Number.NaN)
       },

@@ -35,11 +35,31 @@ export const currentTermEnd = (terms: Terms, start: Instant, zone: Zone, now: In
 export const endsCurrentTerm = (terms: Terms, start: Instant, zone: Zone, now: Instant, end: Instant): boolean =>
   [false, true].some(fromInitialEnd => endAfter(now, terms, { start, zone, fromInitialEnd }) === end)
 
+/**
+ * The end of a term that is closest to `end`: where a term that ended there when the days of the subscription were cut in another zone ends
+ * in `zone`. Null for a subscription without terms.
+ */
+export function termEndClosestTo(end: Instant, terms: Terms, start: Instant, zone: Zone): Instant | null {
+  let closest: Instant | null = null
+  for (const each of termEnds(terms, { start, zone, fromInitialEnd: false })) {
+    if (closest === null || Math.abs(each - end) < Math.abs(closest - end)) closest = each
+    if (each >= end) break
+  }
+  return closest
+}
+
 type Counting = { readonly start: Instant; readonly zone: Zone; readonly fromInitialEnd: boolean }
 
-function endAfter(now: Instant, terms: Terms, { start, zone, fromInitialEnd }: Counting): Instant | null {
+function endAfter(now: Instant, terms: Terms, counting: Counting): Instant | null {
+  for (const end of termEnds(terms, counting)) if (end > now || end === LAST) return end
+  return null
+}
+
+/** The ends of the terms, in the order of time: none for a subscription without terms, and otherwise without end. */
+function* termEnds(terms: Terms, { start, zone, fromInitialEnd }: Counting): Generator<Instant> {
   const first = initialTermEnd(terms, start, zone)
-  if (first === null || terms.initial_term === null || now < first) return first
+  if (first === null || terms.initial_term === null) return
+  yield first
   const length = terms.renewal_term ?? terms.initial_term
   const [begun, origin] = [localDateOf(start, zone), localDateOf(first, zone)]
   const [initial, renewal] = [monthsOf(terms.initial_term), monthsOf(length)]
@@ -49,8 +69,7 @@ function endAfter(now: Instant, terms: Terms, { start, zone, fromInitialEnd }: C
         ? // Months as a number of times: together they can be more than one length may have.
           addPeriod(begun, MONTH, initial + times * renewal)
         : addPeriod(origin, length, times)
-    const end = startOfLocalDay(day, zone)
-    if (end > now) return inTime(end)
+    yield inTime(startOfLocalDay(day, zone))
   }
 }
 

@@ -14,6 +14,7 @@ import type { Outcome } from '../outcome.ts'
 import { wakeMissed } from '../state/followed-usage.ts'
 import type { SubscriptionState } from '../state/subscription-state.ts'
 import { waitBeforeAttempt } from '../wait-before-attempt.ts'
+import { followZones } from './follow-zones.ts'
 import { PART_MAX, partsOf } from './part-group.ts'
 import { type Prepared, prepare, TOO_SLOW } from './prepare-group.ts'
 import { savePart } from './save-group.ts'
@@ -75,9 +76,11 @@ async function runOnce(
   for (const id of ids)
     if (!states.has(id) && !alone.has(id))
       outcomes.set(id, { kind: 'FAILED', error: missing('PRICING_PLAN_SUBSCRIPTION', id) })
+  const moved = await followZones(deps.database, tenant, states)
+  for (const [id, outcome] of moved) outcomes.set(id, outcome)
   const uncorrected = await correctLate(deps, tenant, states)
   for (const [id, error] of uncorrected) outcomes.set(id, { kind: 'FAILED', error })
-  const sound = new Map([...states].filter(([id]) => !uncorrected.has(id)))
+  const sound = new Map([...states].filter(([id]) => !uncorrected.has(id) && !moved.has(id)))
   const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   const unprepared = [...states].filter(([id]) => !prepared.has(id))
