@@ -2,7 +2,7 @@
 import type { CHANGES, EventType } from '../../shared/contracts/event-types.ts'
 import type { Uow } from '../../shared/database/database.ts'
 import { AppError } from '../../shared/errors.ts'
-import { emit } from '../outbox.ts'
+import { emit, emitAll } from '../outbox.ts'
 import { checkChange, checkFirstStatus, checkReferences, checkTransition } from './changes/checks.ts'
 import { type FieldActions, withFieldActions } from './changes/field-actions.ts'
 import { changedColumns, mergePatch, withoutNulls } from './changes/merge-patch.ts'
@@ -12,7 +12,7 @@ import { CUSTOM_FIELDS, customFieldsType, type Resource, type Row, type StoredRo
 import { memberOf, statusOf } from './rows/row-members.ts'
 import { followSave, guardDelete, guardSave } from './rules.ts'
 import { deleteRow, insertRow, lockExisting, updateRow } from './store.ts'
-import { viewOf } from './views.ts'
+import { viewOf, viewsOf } from './views.ts'
 
 /** What a command gives of a new row; the rest is the service's. */
 type NewRow<R> = Partial<R> & Row
@@ -118,11 +118,9 @@ export async function saveChange<R extends StoredRow>(
 ): Promise<R> {
   // Before the change is made, since what a view computes is read from the database.
   const before = await viewOf(uow, resource, previous)
-  await guardSave(uow, resource, { ...previous, ...values }, previous)
-  const row = await updateRow(uow, resource, previous, values)
+  const row = await saveOver(uow, resource, previous, values)
   if (fieldChange) await saveValues(uow, row.id, fieldChange)
-  await resource.afterSave?.(uow, row, previous)
-  await followSave(uow, resource, row, previous)
+  await follow(uow, resource, row, previous)
   await emit(uow, {
     type: changeOf(resource, 'UPDATED'),
     objectId: row.id,
@@ -130,6 +128,58 @@ export async function saveChange<R extends StoredRow>(
     previous: before,
   })
   return row
+}
+
+/** A row that was saved, and its view. */
+export type Saved<R> = { readonly row: R; readonly view: Row }
+
+/** The same of many resources at once, in this order: what their views read is read of all together. */
+export async function saveChanges<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  changes: readonly { readonly previous: R; readonly values: Partial<R> }[],
+): Promise<Saved<R>[]> {
+  if (changes.length === 0) return []
+  const before = await viewsOf(
+    uow,
+    resource,
+    changes.map(({ previous }) => previous),
+  )
+  const rows: R[] = []
+  for (const { previous, values } of changes) {
+    const row = await saveOver(uow, resource, previous, values)
+    await follow(uow, resource, row, previous)
+    rows.push(row)
+  }
+  const saved = (await viewsOf(uow, resource, rows)).flatMap((view, place) => {
+    const row = rows[place]
+    return row ? [{ row, view }] : []
+  })
+  await emitAll(
+    uow,
+    saved.map(({ row, view }, place) => ({
+      type: changeOf(resource, 'UPDATED'),
+      objectId: row.id,
+      data: view,
+      previous: before[place] ?? null,
+    })),
+  )
+  return saved
+}
+
+async function saveOver<R extends StoredRow>(
+  uow: Uow,
+  resource: Resource<R>,
+  previous: R,
+  values: Partial<R>,
+): Promise<R> {
+  await guardSave(uow, resource, { ...previous, ...values }, previous)
+  return await updateRow(uow, resource, previous, values)
+}
+
+async function follow<R extends StoredRow>(uow: Uow, resource: Resource<R>, row: R, previous: R): Promise<void> {
+  await resource.afterSave?.(uow, row, previous)
+  await followSave(uow, resource, row, previous)
 }
 
 /** Deletes the resource; one with a status only while DRAFT (semantics 0.6). Returns what was deleted. Emits DELETED. */

@@ -28,6 +28,9 @@ const POLL_MS = 200
 const WARM_UP = 100
 /** Subscriptions of a customer, which combine. */
 const EACH = Number(process.env['BENCH_COMBINE'] ?? 1)
+/** Whether subscriptions end with the month: `1` by their schedules, `term` since they are not renewed. */
+const ENDS = process.env['BENCH_ENDS']
+const ONE_MONTH = { initial_term: { type: 'MONTH', value: 1 }, auto_renewal: false }
 
 export type RunCosts = {
   readonly customers: number
@@ -84,13 +87,11 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
   const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
   await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
   const template = await makeTemplate(call, new Date(last.start).toISOString(), {
-    subscription: EACH === 1 ? {} : { combine: true },
+    subscription: { ...(EACH === 1 ? {} : { combine: true }), ...(ENDS === 'term' ? ONE_MONTH : {}) },
     rich: process.env['BENCH_TERMS'] === '1',
     ownPrices: process.env['BENCH_OWN'] === '1',
     // With the month, so that no invoice of the next one is made.
-    ...(process.env['BENCH_ENDS'] === '1'
-      ? { schedule: async () => ({ end_at: new Date(last.end).toISOString() }) }
-      : {}),
+    ...(ENDS === '1' ? { schedule: async () => ({ end_at: new Date(last.end).toISOString() }) } : {}),
   })
   const database = new pg.Client({ connectionString: setup.databaseUrl })
   await database.connect()
@@ -125,7 +126,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
       runs.push(run)
     }
     // Of what has ended there is nothing to preview.
-    if (process.env['BENCH_ENDS'] === '1') return { runs: runs.slice(1), preview: null }
+    if (ENDS !== undefined) return { runs: runs.slice(1), preview: null }
     const preview = await previews(database, call, { subscriptions, pids: { ...setup.pids, api: api.pid } })
     printPreview(preview)
     return { runs: runs.slice(1), preview }
@@ -152,7 +153,7 @@ export async function oneRun(
   const timeoutMs = Math.max(LEAST_TIMEOUT_MS, subscriptions.length * TIMEOUT_MS)
   // In the second before, as the worker's time has no parts of one; else the first look would find none of them.
   await database.query(
-    `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second' where id = any($1)`,
+    `update pricing_plan_subscriptions set next_billing_at = now() - interval '1 second', status = 'ACTIVE' where id = any($1)`,
     [subscriptions],
   )
   await database.query(`select graphile_worker.add_job('find-due-billing', job_key => 'find-due-billing')`)

@@ -221,7 +221,9 @@ export async function copyCustomers(
     await copy(
       'pricing_plan_subscriptions',
       't.id = $2',
-      `jsonb_build_object('id', c.subscription, 'reference', c.own, 'customer_id', c.customer, 'next_billing_at', null)`,
+      // One that has ended is ended again, by the run; until then nothing finds it due.
+      `jsonb_build_object('id', c.subscription, 'reference', c.own, 'customer_id', c.customer, 'next_billing_at', null,
+        'status', case t.status when 'CANCELLED' then 'DRAFT' else t.status end)`,
     )
     const ofSchedule = (column: string): string =>
       `(select h.${column} from pricing_plan_schedules h where h.pricing_plan_subscription_id = $2)`

@@ -1,7 +1,7 @@
 // Where the billing periods of a subscription are cut: at local midnights, counted from its billing anchor or else from its first
 // schedule (semantics 0.4, 4.4).
 
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { movedZone, type Zone, type ZoneBefore, zoneOf } from '../../../../shared/billing/local-days.ts'
 import {
   aboutDaysOf,
@@ -11,6 +11,7 @@ import {
   type Span,
 } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
+import type { Id } from '../../../../shared/ids.ts'
 import { at, type Instant } from '../../../../shared/time.ts'
 import { extensionsOf } from '../../../resource/rules.ts'
 import { getOne } from '../../../resource/store.ts'
@@ -19,7 +20,7 @@ import { billingEntityResource } from '../../parties/billing-entities/billing-en
 import { customerResource } from '../../parties/customers/resource.ts'
 import { platformResource } from '../../parties/platforms/platform.ts'
 import { type Schedule, type Subscription, schedules, subscriptions } from '../table.ts'
-import { billedCustomerOf } from '../variants.ts'
+import { BILLED_CUSTOMER, billedCustomerOf } from '../variants.ts'
 import { ISSUED_ZONES, type IssuedZone } from './issued-zones.ts'
 
 /** Time that is cut by one anchor: the local day from which the periods of an EXACT subscription count. */
@@ -124,6 +125,22 @@ export async function zoneOfSubscription(uow: ReadUow, subscription: Subscriptio
   const [issuedZones] = extensionsOf(uow, ISSUED_ZONES)
   const issued = (await issuedZones?.(uow, [[subscription.id, zone]]))?.get(subscription.id)
   return issued ? await zoneAfter(uow, { subscription, issued, zone }) : zone
+}
+
+/** The same of many subscriptions that have a customer. */
+export async function zonesOfSubscriptions(
+  uow: ReadUow,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, Zone>> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: Id<'ppsu'>; zone: string | null }>(sql`
+    select s.id, coalesce(c.timezone, e.timezone, p.timezone) as zone
+    from pricing_plan_subscriptions s
+    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = ${BILLED_CUSTOMER}
+    join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
+    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${[...new Set(subscriptionIds)]}`)
+  return await zonesAfterMoves(uow, new Map(rows.map(({ id, zone }) => [id, zoneNamed(zone ?? 'UTC')])))
 }
 
 /** By subscription, the zone of its parties; of those that moved, after the zones that issued invoices were in. */

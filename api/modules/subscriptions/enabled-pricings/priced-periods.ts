@@ -1,16 +1,13 @@
 // What schedules sell in turn whose prices change over time: the versions of a rate card, and ADDON pricings while they are enabled.
 
 import { sql } from 'drizzle-orm'
-import { type Zone, zoneOf } from '../../../../shared/billing/local-days.ts'
 import type { Span } from '../../../../shared/billing/periods.ts'
 import type { ReadUow } from '../../../../shared/database/database.ts'
 import { groupBy } from '../../../../shared/group-by.ts'
-import type { Id } from '../../../../shared/ids.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { isOptionalIn } from '../../catalog/pricing-plans/checks/optional.ts'
 import { loadRateCards, versionSpans } from '../../catalog/pricing-plans/rate-card.ts'
-import { zonesAfterMoves } from '../billing-time/billing-calendar.ts'
-import { BILLED_CUSTOMER } from '../variants.ts'
+import { zonesOfSubscriptions } from '../billing-time/billing-calendar.ts'
 import { enabledSpans } from './enabled-spans.ts'
 import type { EnabledPricing } from './schema.ts'
 
@@ -52,7 +49,7 @@ export async function loadPricedPeriods(
     ...[...cards.values()].flat().map(each => each.pricing_plan_version_id),
   ]
   const pricings = await pricingsOf(uow, versionIds)
-  const zones = await zonesOf(
+  const zones = await zonesOfSubscriptions(
     uow,
     all.map(({ subscriptionId }) => subscriptionId),
   )
@@ -123,22 +120,4 @@ async function pricingsOf(
       and p.pricing_plan_version_id = any(${sql.param([...new Set(versionIds)])})
     order by p.id`)
   return groupBy(rows, row => row.version_id)
-}
-
-/** The zone in which the days of each are cut: of the customer, else of the billing entity, else of the platform (semantics 0.4), after moves. */
-async function zonesOf(uow: ReadUow, subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, Zone>> {
-  const { platformId, environment } = uow.tenant
-  const { rows } = await uow.tx.execute<{ id: Id<'ppsu'>; zone: string | null }>(sql`
-    select s.id, coalesce(c.timezone, e.timezone, p.timezone) as zone
-    from pricing_plan_subscriptions s
-    join customers c on c.platform_id = s.platform_id and c.environment = s.environment and c.id = ${BILLED_CUSTOMER}
-    join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
-    join platforms p on p.platform_id = s.platform_id and p.environment = s.environment
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id in ${[...new Set(subscriptionIds)]}`)
-  const zones = rows.map(({ id, zone: name }): [Id<'ppsu'>, Zone] => {
-    const zone = zoneOf(name ?? 'UTC')
-    if (zone === null) throw new Error(`not a stored time zone: ${name}`)
-    return [id, zone]
-  })
-  return await zonesAfterMoves(uow, new Map(zones))
 }

@@ -7,7 +7,7 @@ import { noticeTypesOf } from '../../../testing/notices.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 import { makeActiveSubscription, makeSchedule, makeSubscription, succeed } from '../testing/seed-subscription.ts'
-import { settleCancellation } from './cancel-subscription.ts'
+import { settleCancellations } from './cancel-subscription.ts'
 
 let api: ApiHarness
 let tenant: TestTenant
@@ -132,7 +132,7 @@ test('DATE takes effect on its day, once, however often the worker looks', async
       tenant.tenant,
       { id: null, requestId: null },
       async uow =>
-        (await settleCancellation(uow, (await lockOne(uow, subscriptionResource, id)) as Subscription)).status,
+        (await settleCancellations(uow, [(await lockOne(uow, subscriptionResource, id)) as Subscription]))[0]?.status,
     )
   expect(await settle()).toBe('ACTIVE')
   setClock('2026-04-15T22:00:00Z')

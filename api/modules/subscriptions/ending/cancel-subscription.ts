@@ -5,16 +5,15 @@ import type { Static } from 'typebox'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
-import { emit } from '../../../outbox.ts'
-import { saveChange } from '../../../resource/commands.ts'
+import { emitAll } from '../../../outbox.ts'
+import { saveChange, saveChanges } from '../../../resource/commands.ts'
 import { lockOne, notFound } from '../../../resource/store.ts'
-import { viewOf } from '../../../resource/views.ts'
 import { currentPeriodEnd } from '../billing-time/billing-calendar.ts'
 import { listSchedules } from '../schedules/schedule.ts'
 import type { CancelBody } from '../schema.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
-import { followZone } from './follow-zone.ts'
+import { followZones } from './follow-zone.ts'
 import { endedAt, runningOn } from './inactive-periods.ts'
 import { endByItself, endsWithTerm, termEndOf } from './subscription-term.ts'
 import { refuseUpgraded } from './upgrade-subscription.ts'
@@ -46,38 +45,65 @@ export async function cancelSubscription(
 }
 
 /**
- * Moves an ACTIVE subscription whose cancellation has taken effect to CANCELLED, and returns it as it then is. The caller
- * holds its lock.
+ * Moves ACTIVE subscriptions whose cancellation has taken effect to CANCELLED, and returns all of them, in their order, as they then are.
+ * The caller holds their locks.
  */
-export async function settleCancellation(uow: Uow, subscription: Subscription): Promise<Subscription> {
-  if (!isOver(subscription, uow.now)) return subscription
-  const followed = await followZone(uow, subscription)
-  const { cancelled_at } = followed
-  if (cancelled_at === null || !isOver(followed, uow.now)) return followed
-  return await endSubscription(uow, followed, { cancelled_at })
+export async function settleCancellations(uow: Uow, subscriptions: readonly Subscription[]): Promise<Subscription[]> {
+  const settled = new Map(subscriptions.map(each => [each.id, each]))
+  const set = (all: readonly Subscription[]) => {
+    for (const each of all) settled.set(each.id, each)
+  }
+  const overOf = (all: readonly Subscription[]) => all.filter(each => isOver(each, uow.now))
+  set(await followZones(uow, overOf(subscriptions)))
+  const endings = overOf([...settled.values()]).flatMap(subscription => {
+    const { cancelled_at } = subscription
+    return cancelled_at === null ? [] : [{ subscription, values: { cancelled_at } }]
+  })
+  set(await endSubscriptions(uow, endings))
+  return [...settled.values()]
 }
 
 const isOver = ({ status, cancelled_at }: Subscription, now: Instant): boolean =>
   status === 'ACTIVE' && cancelled_at !== null && at(cancelled_at) <= now
 
+type Ending = {
+  readonly subscription: Subscription
+  readonly values: Partial<Subscription> & { readonly cancelled_at: string }
+}
+
 /** Saves when it ends and, when that time has come, the status with it. The open invoice ends elsewhere now, so billing looks. */
 export async function endSubscription(
   uow: Uow,
   subscription: Subscription,
-  values: Partial<Subscription> & { cancelled_at: string },
+  values: Ending['values'],
 ): Promise<Subscription> {
+  const [row] = await endSubscriptions(uow, [{ subscription, values }])
+  return row ?? subscription
+}
+
+async function endSubscriptions(uow: Uow, endings: readonly Ending[]): Promise<Subscription[]> {
   const now = formatInstant(uow.now)
-  const due = values.cancelled_at <= now
-  const row = await saveChange(uow, subscriptionResource, subscription, {
-    ...values,
-    ...(due ? { status: 'CANCELLED' } : {}),
-    next_billing_at: now,
-  })
-  if (due) {
-    const data = await viewOf(uow, subscriptionResource, row)
-    await emit(uow, { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', objectId: row.id, data, previous: null })
-  }
-  return row
+  const isDue = ({ cancelled_at }: Pick<Subscription, 'cancelled_at'>): boolean =>
+    cancelled_at !== null && cancelled_at <= now
+  const saved = await saveChanges(
+    uow,
+    subscriptionResource,
+    endings.map(({ subscription, values }) => ({
+      previous: subscription,
+      values: { ...values, ...(isDue(values) ? { status: 'CANCELLED' } : {}), next_billing_at: now },
+    })),
+  )
+  const ended = saved.filter(({ row }) => isDue(row))
+  await emitAll(
+    uow,
+    ended.map(({ row, view }) => ({
+      type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED',
+      objectId: row.id,
+      data: view,
+      previous: null,
+    })),
+  )
+  return saved.map(({ row }) => row)
 }
 
 function requireCancellable(subscription: Subscription, { type }: CancelRequest, now: string): void {

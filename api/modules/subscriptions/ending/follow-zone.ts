@@ -4,6 +4,7 @@ import { localDateOf, startOfLocalDay, type Zone } from '../../../../shared/bill
 import type { Uow } from '../../../../shared/database/database.ts'
 import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
+import { zonesOfSubscriptions } from '../billing-time/billing-calendar.ts'
 import { subscriptionResource } from '../subscription.ts'
 import type { Subscription } from '../table.ts'
 import { endedAt, saysTerm } from './inactive-periods.ts'
@@ -33,4 +34,16 @@ export async function followZone(uow: Uow, subscription: Subscription): Promise<
     ...endedAt(subscription, formatInstant(moved), { byTerm: true }),
     next_billing_at: formatInstant(uow.now),
   })
+}
+
+/** The same of many, in their order: few of them end elsewhere now, so their zones are read together. */
+export async function followZones(uow: Uow, subscriptions: readonly Subscription[]): Promise<Subscription[]> {
+  const byTerm = subscriptions.filter(saysTerm).map(({ id }) => id)
+  const zones = byTerm.length === 0 ? new Map<string, Zone>() : await zonesOfSubscriptions(uow, byTerm)
+  const followed: Subscription[] = []
+  for (const each of subscriptions) {
+    const zone = zones.get(each.id)
+    followed.push(zone !== undefined && endsBesideDays(each, () => zone) ? await followZone(uow, each) : each)
+  }
+  return followed
 }

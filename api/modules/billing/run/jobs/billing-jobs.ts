@@ -1,5 +1,6 @@
 // Billing as jobs. Due subscriptions are claimed and billed in groups (group-jobs.ts). A subscription that changed, or
 // that cannot be billed with others, has a job of its own, so that it delays no other.
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'drizzle-orm'
 import { asSystem, type Database, type SystemTransaction } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
@@ -58,10 +59,19 @@ export async function findDueBilling(database: Database): Promise<Due[]> {
   return found.rows
 }
 
+/** Whether it is a cancellation that took effect: the run that is about to bill up to it does that. */
+const isSettled = ({ type, data, previous_data: previous }: OutboxRow): boolean =>
+  type === 'PRICING_PLAN_SUBSCRIPTION.UPDATED' &&
+  data.status === 'CANCELLED' &&
+  previous?.status === 'ACTIVE' &&
+  isDeepStrictEqual(data.inactive_periods, previous.inactive_periods)
+
 /** The subscriptions that a batch of changes makes due: those that are billed, when they or their schedules changed. */
 function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
   const due = new Map<string, DueSubscription>()
-  for (const { object_type, data, platform_id, environment } of rows) {
+  for (const row of rows) {
+    if (isSettled(row)) continue
+    const { object_type, data, platform_id, environment } = row
     const id = object_type === 'PRICING_PLAN_SUBSCRIPTION' ? data.id : scheduledOn(object_type, data)
     const bills = data.status === 'ACTIVE' || data.status === 'CANCELLED'
     if (bills && typeof id === 'string') due.set(id, { platform_id, environment, id })

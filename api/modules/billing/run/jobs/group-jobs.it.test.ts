@@ -1,5 +1,5 @@
 // Due subscriptions are claimed in groups: by one run at a time, and not for ever.
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { asSystem } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { createFailpoints } from '../../../../../shared/failpoint.ts'
@@ -8,12 +8,15 @@ import { loginOf } from '../../../../../shared/testing/database-logins.ts'
 import { countLivingWorkers, watchWorkers } from '../../../../jobs/living-workers.ts'
 import { runJob } from '../../../../jobs/testing/run-job.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../../../../testing/harness.ts'
+import { noticesOf } from '../../../../testing/notices.ts'
 import { openWorker, type TestWorker } from '../../../../testing/worker.ts'
+import type { OutboxRow } from '../../../../workers/outbox-row.ts'
+import { runReactions } from '../../../../workers/reaction.ts'
 import { makeActiveSubscription, succeed } from '../../../subscriptions/testing/seed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import { runGroup } from '../group/run-group.ts'
 import type { Outcome } from '../outcome.ts'
-import { billingJobs, findDueBilling } from './billing-jobs.ts'
+import { billingJobs, billingReactions, findDueBilling } from './billing-jobs.ts'
 import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
 
 const NOW = Date.parse('2026-03-11T10:00:00Z')
@@ -162,20 +165,68 @@ test('releases what could not be read at all: it is due as before', async () => 
   expect((await found()).sort()).toEqual(ids.map(id => [id, false]).sort())
 })
 
-test('a cancellation takes effect before the group is billed', async () => {
-  const [id = ''] = await due(1)
-  await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${id}/cancel`, {
-    type: 'DATE',
-    cancel_at: '2026-03-20T00:00:00Z',
+describe('cancellations', () => {
+  const AT = '2026-03-20T00:00:00Z'
+
+  /** Subscriptions that are cancelled for a time that has come. */
+  async function ending(count: number): Promise<string[]> {
+    const ids = await due(count)
+    for (const id of ids)
+      await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${id}/cancel`, { type: 'DATE', cancel_at: AT })
+    api.clock.set(Date.parse(AT))
+    return ids
+  }
+  const statuses = async (ids: readonly string[]) => {
+    const rows = await api.sql('select id, status from pricing_plan_subscriptions where id = any($1)', [ids])
+    return ids.map(id => rows.find(row => row['id'] === id)?.['status'])
+  }
+  const lastNotices = async (id: string) => ((await noticesOf(api, id)) as OutboxRow[]).slice(-2)
+
+  test('take effect before the group is billed, each with its notices', async () => {
+    const ids = await ending(3)
+    const seen: unknown[] = []
+    await billGroup(deps(), tenant.tenant, async (_deps, _tenant, own) => {
+      seen.push(await statuses(ids))
+      return new Map(own.map(each => [each, done]))
+    })
+    expect(seen).toEqual([['CANCELLED', 'CANCELLED', 'CANCELLED']])
+    for (const id of ids)
+      expect(await lastNotices(id)).toMatchObject([
+        { type: 'PRICING_PLAN_SUBSCRIPTION.UPDATED', data: { status: 'CANCELLED' } },
+        { type: 'PRICING_PLAN_SUBSCRIPTION.CANCELLED', data: { status: 'CANCELLED' } },
+      ])
   })
-  api.clock.set(Date.parse('2026-03-20T00:00:00Z'))
-  const status = async () => (await api.sql('select status from pricing_plan_subscriptions where id = $1', [id]))[0]
-  const seen: unknown[] = []
-  await billGroup(deps(), tenant.tenant, async (_deps, _tenant, ids) => {
-    seen.push(await status())
-    return new Map(ids.map(each => [each, done]))
+
+  test('one that cannot take effect leaves the others to theirs, and is billed by itself', async () => {
+    const ids = await ending(3)
+    const broken = ids[1] ?? ''
+    await api.sql(`create function refuse_end() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
+    await api.sql(`create trigger refuse_end before update on pricing_plan_subscriptions for each row
+      when (new.id = '${broken}' and new.status = 'CANCELLED') execute function refuse_end()`)
+    try {
+      const { run, seen } = recording()
+      expect(await billGroup(deps(), tenant.tenant, run)).toMatchObject({ alone: [broken] })
+      expect(seen.flat().sort()).toEqual(ids.filter(id => id !== broken).sort())
+      expect(await statuses(ids)).toEqual(['CANCELLED', 'ACTIVE', 'CANCELLED'])
+    } finally {
+      await api.sql('drop trigger refuse_end on pricing_plan_subscriptions')
+      await api.sql('drop function refuse_end')
+    }
   })
-  expect(seen).toEqual([{ status: 'CANCELLED' }])
+
+  test('queue no other run where a run made them take effect, and one where a call did', async () => {
+    const [settled = ''] = await ending(1)
+    await billGroup(deps(), tenant.tenant, recording().run)
+    const [cancelled = ''] = await due(1)
+    await succeed(tenant, 'POST', `/v1/pricing-plan-subscriptions/${cancelled}/cancel`, { type: 'NOW' })
+    await worker.takeQueued()
+    const rows = [...(await lastNotices(settled)), ...(await lastNotices(cancelled))]
+    const bodies = new Map(rows.map(row => [row.id, row]))
+    await asSystem(worker.deps.system, 'find-due-billing', tx =>
+      runReactions(tx, billingReactions, { heads: rows, bodies }),
+    )
+    expect((await worker.takeQueued()).map(({ payload }) => payload['id'])).toEqual([cancelled])
+  })
 })
 
 test('a job is a group: those that are due are queued by tenant, and one that fails has a job of its own', async () => {

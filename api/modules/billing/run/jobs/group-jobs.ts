@@ -4,6 +4,7 @@
 import { type Database, inTenant, SERVICE, type SystemTransaction } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
+import { idsOf } from '../../../../../shared/ids.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
 import type { Tenant } from '../../../../../shared/tenant.ts'
 import { instantOf } from '../../../../../shared/time.ts'
@@ -11,9 +12,14 @@ import { CONCURRENCY, queueJobs } from '../../../../jobs/define-job.ts'
 import { countLivingWorkers } from '../../../../jobs/living-workers.ts'
 import type { WorkerMetrics } from '../../../../jobs/metrics.ts'
 import type { TenantPayload } from '../../../../jobs/tenant-jobs.ts'
-import { lockOne } from '../../../../resource/store.ts'
-import { type ClaimedBilling, claimBilling, releaseBilling } from '../../../subscriptions/billing-time/next-billing.ts'
-import { settleCancellation } from '../../../subscriptions/ending/cancel-subscription.ts'
+import { findMany } from '../../../../resource/store.ts'
+import {
+  type ClaimedBilling,
+  claimBilling,
+  lockSubscriptions,
+  releaseBilling,
+} from '../../../subscriptions/billing-time/next-billing.ts'
+import { settleCancellations } from '../../../subscriptions/ending/cancel-subscription.ts'
 import { subscriptionResource } from '../../../subscriptions/subscription.ts'
 import type { Subscription } from '../../../subscriptions/table.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
@@ -99,8 +105,9 @@ function inRuns(claimed: readonly ClaimedBilling[], max: number): string[][] {
 /** Those whose cancellation failed to take effect; their own run reports why. */
 async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly ClaimedBilling[]): Promise<Set<string>> {
   const failed = new Set<string>()
-  for (const { id, ends } of claimed) {
-    if (!ends) continue
+  const ending = claimed.flatMap(({ id, ends }) => (ends ? [id] : []))
+  if (await settleTogether(deps, tenant, ending)) return failed
+  for (const id of ending) {
     try {
       await settleCancelled(deps.database, tenant, id)
     } catch (error) {
@@ -111,15 +118,29 @@ async function settleEnded(deps: Deps, tenant: Tenant, claimed: readonly Claimed
   return failed
 }
 
-/**
- * A cancellation that is due takes effect before the run, which bills up to it. Null when there is no such
- * subscription.
- */
-export const settleCancelled = (database: Database, tenant: Tenant, id: string): Promise<Subscription | null> =>
-  inTenant(database, tenant, SERVICE, async uow => {
-    const row = await lockOne(uow, subscriptionResource, id)
-    return row ? await settleCancellation(uow, row as Subscription) : null
+/** All in one transaction; false where one of them failed, so that none took effect. */
+const settleTogether = ({ database, logger }: Deps, tenant: Tenant, ids: readonly string[]): Promise<boolean> =>
+  settle(database, tenant, ids).then(
+    () => true,
+    error => {
+      logger.debug({ err: error, subscriptions: ids.length }, 'cancellations are tried one by one')
+      return false
+    },
+  )
+
+/** A cancellation that is due takes effect before the run, which bills up to it. Null when there is no such subscription. */
+export async function settleCancelled(database: Database, tenant: Tenant, id: string): Promise<Subscription | null> {
+  const [settled] = await settle(database, tenant, [id])
+  return settled ?? null
+}
+
+async function settle(database: Database, tenant: Tenant, ids: readonly string[]): Promise<Subscription[]> {
+  if (ids.length === 0) return []
+  return await inTenant(database, tenant, SERVICE, async uow => {
+    await lockSubscriptions(uow, idsOf('ppsu', ids), { skip: false })
+    return await settleCancellations(uow, await findMany(uow, subscriptionResource, ids))
   })
+}
 
 /**
  * Counts the outcomes, releases subscriptions that failed only because a service was unavailable, and returns those to
