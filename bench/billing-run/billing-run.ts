@@ -30,6 +30,8 @@ const WARM_UP = 100
 const EACH = Number(process.env['BENCH_COMBINE'] ?? 1)
 /** Whether subscriptions end with the month: `1` by their schedules, `term` since they are not renewed. */
 const ENDS = process.env['BENCH_ENDS']
+/** Whether invoices are DRAFT for a grace period first; their way from there to FINAL is a run of its own. */
+const GRACE = process.env['BENCH_GRACE'] === '1'
 const ONE_MONTH = { initial_term: { type: 'MONTH', value: 1 }, auto_renewal: false }
 
 export type RunCosts = {
@@ -84,8 +86,8 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
   const call = caller(`http://127.0.0.1:${api.port}`, setup.apiKey)
   const last = interval(instantOf(monthAt(-1)), instantOf(monthAt(0)))
   // So that the invoice of the month before goes FINAL in the run that makes it.
-  const none = { type: 'CUSTOM', configuration: { type: 'HOUR', value: 0 } }
-  await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: none } })
+  const grace = { type: 'CUSTOM', configuration: { type: 'HOUR', value: GRACE ? 48 : 0 } }
+  await call('PATCH', `platforms/${setup.tenant.platformId}`, { invoice_settings: { invoice_grace_period: grace } })
   const template = await makeTemplate(call, new Date(last.start).toISOString(), {
     subscription: { ...(EACH === 1 ? {} : { combine: true }), ...(ENDS === 'term' ? ONE_MONTH : {}) },
     rich: process.env['BENCH_TERMS'] === '1',
@@ -124,6 +126,12 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
         if (made) printReceipts(made, meanwhile)
       }
       runs.push(run)
+      if (GRACE) {
+        // As if the grace period was over.
+        await database.query(`update invoices set finalize_at = now() - interval '1 second' where status = 'DRAFT'`)
+        const last = await measureBeside(garbage, () => oneRun(database, { customers, subscriptions, pids, worker }))
+        printRun(last.result, last.beside)
+      }
     }
     // Of what has ended there is nothing to preview.
     if (ENDS !== undefined) return { runs: runs.slice(1), preview: null }
