@@ -10,6 +10,7 @@ import { startWebhookSender } from './modules/webhooks/delivery/sender.ts'
 import { openWorkerDeps, type WorkerDeps, workerConfig } from './worker-deps.ts'
 import { startOutboxConsumers } from './workers/outbox-consumer.ts'
 import { startOutboxRelay } from './workers/outbox-relay.ts'
+import { createRounds } from './workers/rounds.ts'
 
 const config = workerConfig(process.env)
 const logger = createLogger('worker', config.LOG_LEVEL)
@@ -22,13 +23,15 @@ async function main(): Promise<void> {
   // Until then nothing was begun, and a signal ends the process at once.
   const stopped = stopSignal(logger)
   const jobs = await startJobs<WorkerDeps>(config.DATABASE_URL, JOBS, deps)
-  const following = { database: deps.system, failpoints: deps.failpoint, metrics: deps.metrics, logger }
+  const rounds = createRounds(deps.system)
+  const following = { database: deps.system, rounds, failpoints: deps.failpoint, metrics: deps.metrics, logger }
   const relay = startOutboxRelay({ ...following, reactions: REACTIONS })
   const consumers = startOutboxConsumers(CONSUMERS, following)
   const sender = startWebhookSender({
     ...deps.webhooks,
     system: deps.system,
     database: deps.database,
+    rounds,
     failpoints: deps.failpoint,
     metrics: deps.metrics,
     logger,

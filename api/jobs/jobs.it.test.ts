@@ -33,6 +33,7 @@ import { catalogOf } from '../testing/catalog.ts'
 import { type ApiHarness, startOwnApi, type TestTenant } from '../testing/harness.ts'
 import { openWorkerDatabase } from '../testing/worker.ts'
 import { startOutboxRelay } from '../workers/outbox-relay.ts'
+import { createRounds } from '../workers/rounds.ts'
 import { prepareJobSchema } from './job-schema.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { startJobs } from './runner.ts'
@@ -84,6 +85,7 @@ test('activating a subscription has it billed promptly, in its own tenant, by re
   })
   const relay = startOutboxRelay({
     database: worker,
+    rounds: createRounds(worker),
     reactions: billingReactions,
     failpoints: createFailpoints(''),
     metrics,
@@ -198,6 +200,7 @@ test('a reprocess is run once its delay has passed, tried again while it fails, 
   }
   const relay = startOutboxRelay({
     database: worker,
+    rounds: createRounds(worker),
     reactions: reprocessReactions,
     failpoints: createFailpoints(''),
     metrics,

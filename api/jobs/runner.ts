@@ -2,12 +2,20 @@
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Logger as QueueLogger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
+import {
+  Logger as QueueLogger,
+  type Runner,
+  run,
+  type TaskList,
+  type WorkerEvents,
+  type WorkerPool,
+} from 'graphile-worker'
 import { closableClients } from '../../shared/database/connection/closable-clients.ts'
 import { probePostgres } from '../../shared/database/connection/probe.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import { createUnlessHung } from '../../shared/process/unless-hung.ts'
 import { CONCURRENCY, type Job, type JobRun } from './define-job.ts'
+import { NET_MS, wakeForDueJobs } from './due-jobs.ts'
 import { type LivingWorkers, watchWorkers } from './living-workers.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { QueuePool } from './queue-pool.ts'
@@ -21,7 +29,6 @@ export type Jobs = {
 
 export type RunnerDeps = { readonly logger: Logger; readonly metrics: Pick<WorkerMetrics, 'jobs' | 'jobSeconds'> }
 
-const POLL_MS = 2_000
 const RESTART_MS = 1_000
 const CONNECT_MS = 10_000
 /** How long the ends of the last jobs may take to be recorded, once one could not be. */
@@ -177,11 +184,15 @@ async function startRunner(
   const events: WorkerEvents = new EventEmitter()
   // The library locks jobs in the name of the pool of its workers.
   const names = new Set<string>()
-  events.on('pool:create', ({ workerPool: { id } }) => {
-    names.add(id)
-    living.add(id)
+  let workers: WorkerPool | null = null
+  events.on('pool:create', ({ workerPool }) => {
+    workers = workerPool
+    names.add(workerPool.id)
+    living.add(workerPool.id)
   })
+  const closing = new AbortController()
   const close = async () => {
+    closing.abort()
     await closeAll(pool.end())
     for (const name of names) living.remove(name)
   }
@@ -203,7 +214,7 @@ async function startRunner(
       preset: {
         worker: {
           concurrentJobs: concurrency,
-          pollInterval: POLL_MS,
+          pollInterval: NET_MS,
           // Without a batch of its own, the library records the end of a job in a promise no one awaits: one that fails, because
           // PostgreSQL died, would end the process. In a batch it ends the runner, which is started again.
           completeJobBatchDelay: 0,
@@ -220,6 +231,13 @@ async function startRunner(
     throw error
   }
   const started = runner
+  // The library refuses to wake workers that have ended.
+  for (const end of ['pool:gracefulShutdown', 'pool:forcefulShutdown', 'pool:release'] as const)
+    events.once(end, () => closing.abort())
+  wakeForDueJobs(pool, { names: Object.keys(taskList), concurrency, workers: () => workers }, closing.signal).catch(
+    (error: unknown) =>
+      logger.warn({ err: error }, 'workers are not woken for due jobs any more; they search by themselves'),
+  )
   const ended = Promise.race([started.promise, stuck])
   ended.catch(() => undefined) // while one that has just started is stopped, no one waits for it yet
   return {

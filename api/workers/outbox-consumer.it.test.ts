@@ -21,6 +21,7 @@ import {
   startOutboxConsumers,
 } from './outbox-consumer.ts'
 import { relayBatch } from './outbox-relay.ts'
+import { createRounds } from './rounds.ts'
 
 let testDatabase: TestDatabase
 let database: Database
@@ -259,6 +260,7 @@ test('one that fails holds up no other, says how far it is behind, and goes on w
   const { consumerLag } = createWorkerMetrics(new Registry())
   const running = startOutboxConsumers([broken, recorder('sound')], {
     database,
+    rounds: createRounds(database),
     failpoints,
     logger: silentLogger,
     metrics: { consumerLag },

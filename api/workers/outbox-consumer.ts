@@ -1,7 +1,8 @@
 // Those who follow the outbox at their own pace: each has a cursor of its own, and reads changes in the order of their positions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction, stateAsSystem } from '../../shared/database/database.ts'
+import pg from 'pg'
+import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Rights } from '../jobs/define-job.ts'
@@ -14,6 +15,7 @@ import {
   outboxRow,
   type StoredOutboxRow,
 } from './outbox-row.ts'
+import { type Question, type Rounds, secondsSince } from './rounds.ts'
 
 /** A change with its place in the order. Positions rise and have gaps. */
 export type RelayedChange = OutboxRow & { readonly position: string }
@@ -51,7 +53,6 @@ export const CONSUMER_RIGHTS: Rights = { outbox: ['select'], outbox_consumers: [
 
 /** Changes carry whole resources: one batch must fit into memory and into one statement's time. */
 const BATCH_MAX = 500
-const POLL_MS = 200
 const RETRY_MS = 2_000
 
 /** Gives the consumer its cursor where it has none. */
@@ -124,20 +125,17 @@ async function readChanges(tx: SystemTransaction, batch: Batch): Promise<Relayed
   return rows.map(({ position, ...row }) => ({ ...outboxRow(row), position }))
 }
 
-/** The age of the oldest relayed change that the consumer has not read; null when it has read them all. */
-async function lagSeconds(database: Database, name: string): Promise<number | null> {
-  const [oldest] = await stateAsSystem<{ created_at: string | null }>(database, 'outbox-consumer', {
-    text: `select (select o.created_at from outbox o where o.position > c.position order by o.position limit 1)::text as created_at
-      from outbox_consumers c where c.name = $1`,
-    values: [name],
-  })
-  const since = oldest?.created_at
-  return since ? Math.max(0, (database.clock.now() - Date.parse(since)) / 1_000) : null
-}
+/** When the oldest relayed change that the consumer has not read was made. */
+const oldestUnread = (name: string): Question => ({
+  by: 'consumers',
+  text: `select (select o.created_at from outbox o where o.position > c.position order by o.position limit 1)::text
+    from outbox_consumers c where c.name = ${pg.escapeLiteral(name)}`,
+})
 
 type ConsumersDeps = {
   /** In the role millrace_worker. */
   readonly database: Database
+  readonly rounds: Rounds
   readonly failpoints: Failpoints
   readonly logger: Logger
   readonly metrics: Pick<WorkerMetrics, 'consumerLag'>
@@ -161,18 +159,20 @@ export function startOutboxConsumers(
 async function follow(consumer: OutboxConsumer, deps: ConsumersDeps, stop: AbortSignal): Promise<void> {
   const { name } = consumer
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop }).catch(() => undefined) // closing ends the pause
+  const question = oldestUnread(name)
   let isRegistered = false
+  let mayHaveMore = false
   while (!stop.aborted) {
     try {
       if (!isRegistered) await registerConsumer(deps.database, consumer)
       isRegistered = true
       // Before the batch, so that one that fails still says how far behind it is.
-      const lag = await lagSeconds(deps.database, name)
-      deps.metrics.consumerLag.set({ consumer: name }, lag ?? 0)
-      // At rest this one question is all that an installation pays for a consumer, five times a second.
-      const mayHaveMore = lag !== null && (await consumeBatch(deps, consumer))
-      if (!mayHaveMore) await pause(POLL_MS)
+      const oldest = await deps.rounds.ask(question, { stop, atOnce: mayHaveMore })
+      deps.metrics.consumerLag.set({ consumer: name }, secondsSince(deps.database, oldest))
+      mayHaveMore = oldest !== null && (await consumeBatch(deps, consumer))
+      if (mayHaveMore) deps.rounds.wake('senders')
     } catch (error) {
+      mayHaveMore = false
       deps.logger.warn({ err: error, consumer: name }, 'a consumer of the outbox failed; it tries again')
       await pause(RETRY_MS)
     }

@@ -1,7 +1,7 @@
 // Gives every committed change its place in the order consumers follow, and writes its audit record with it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction, stateAsSystem } from '../../shared/database/database.ts'
+import { asSystem, type Database, type SystemTransaction } from '../../shared/database/database.ts'
 import { changedBetween } from '../../shared/database/outbox.ts'
 import type { Failpoints } from '../../shared/failpoint.ts'
 import type { Logger } from '../../shared/process/logger.ts'
@@ -17,6 +17,7 @@ import {
   type StoredOutboxRow,
 } from './outbox-row.ts'
 import { type Reaction, runReactions } from './reaction.ts'
+import { type Question, type Rounds, secondsSince } from './rounds.ts'
 import { writeAuditRecords } from './write-audit-records.ts'
 
 export type RelayDeps = {
@@ -39,7 +40,6 @@ export const RELAY_RIGHTS: Rights = {
 /** Any constant: the holder of this advisory lock is the one relay of the database. */
 const RELAY_LOCK = 7_243_111
 const BATCH_MAX = 500
-const POLL_MS = 200
 const RETRY_MS = 2_000
 
 /**
@@ -139,34 +139,38 @@ async function givePositions(tx: SystemTransaction, rows: readonly ChangeHead[])
   return positions
 }
 
-/** The age of the oldest change that waits for its position; null when none does. */
-async function lagSeconds(database: Database): Promise<number | null> {
-  const [oldest] = await stateAsSystem<{ created_at: string }>(database, 'outbox-relay', {
-    text: 'select created_at::text as created_at from outbox where position is null order by seq limit 1',
-    values: [],
-  })
-  return oldest ? Math.max(0, (database.clock.now() - Date.parse(oldest.created_at)) / 1_000) : null
+/** When the oldest change that waits for its position was made. */
+const OLDEST: Question = {
+  by: 'relay',
+  text: 'select created_at::text from outbox where position is null order by seq limit 1',
 }
 
-/** Relays until closed: at once while there is more, otherwise every `POLL_MS`. Closing waits for the batch at work. */
+/** Relays until closed: at once while there is more, otherwise in every round. Closing waits for the batch at work. */
 export function startOutboxRelay(
-  deps: RelayDeps & { readonly logger: Logger; readonly metrics: Pick<WorkerMetrics, 'relayed' | 'relayLag'> },
+  deps: RelayDeps & {
+    readonly rounds: Rounds
+    readonly logger: Logger
+    readonly metrics: Pick<WorkerMetrics, 'relayed' | 'relayLag'>
+  },
 ): { close(): Promise<void> } {
   const stop = new AbortController()
   const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => undefined) // closing ends the pause
-  const step = async (): Promise<void> => {
-    // At rest this one question is all that an installation pays for the relay, five times a second.
-    const lag = await lagSeconds(deps.database)
-    deps.metrics.relayLag.set(lag ?? 0)
-    const count = lag === null ? 0 : await relayBatch(deps)
+  /** Returns whether there may be more. */
+  const step = async (atOnce: boolean): Promise<boolean> => {
+    const oldest = await deps.rounds.ask(OLDEST, { stop: stop.signal, atOnce })
+    deps.metrics.relayLag.set(secondsSince(deps.database, oldest))
+    const count = oldest === null ? 0 : await relayBatch(deps)
     deps.metrics.relayed.inc(count)
-    if (count < BATCH_MAX) await pause(POLL_MS)
+    if (count > 0) deps.rounds.wake('consumers')
+    return count === BATCH_MAX
   }
   const run = async (): Promise<void> => {
+    let mayHaveMore = false
     while (!stop.signal.aborted) {
       try {
-        await step()
+        mayHaveMore = await step(mayHaveMore)
       } catch (error) {
+        mayHaveMore = false
         deps.logger.warn({ err: error }, 'relaying changes failed; trying again')
         await pause(RETRY_MS)
       }

@@ -189,9 +189,9 @@ export function testKillsOfWorker(opened: () => ApiRig): void {
         for (let each = 0; each < 3; each += 1) await make()
         await dead
         for (let each = 0; each < 3; each += 1) await make()
-        await rig.system.restart('worker')
-        // The lease of the dead ends after a minute; here at once.
+        // The lease of the dead ends after a minute; here at once, and before another worker takes one.
         await rig.owner.query(`update webhook_queues set leased_until = '-infinity'`)
+        await rig.system.restart('worker')
         const got = () =>
           receiver.received.map(({ headers, body }) => ({
             id: String(headers['x-event-id']),

@@ -27,6 +27,7 @@ import { createEventLog } from '../../../api/usage/event-log.ts'
 import { createEventStore } from '../../../api/usage/event-store.ts'
 import { findUsedIds } from '../../../api/usage/known-references.ts'
 import { startOutboxRelay } from '../../../api/workers/outbox-relay.ts'
+import { createRounds } from '../../../api/workers/rounds.ts'
 import { ingestConfig } from '../../../ingest/config.ts'
 import { type Gateway, startGateway } from '../../../ingest/gateway.ts'
 import type { Database } from '../../../shared/database/database.ts'
@@ -124,6 +125,7 @@ export async function openFilesRig(settings: Record<string, string> = {}): Promi
   }
   const relay = startOutboxRelay({
     database: worker,
+    rounds: createRounds(worker),
     reactions: [...fileReactions, ...downloadReactions],
     failpoints: () => undefined,
     metrics,

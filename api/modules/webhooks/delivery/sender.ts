@@ -5,10 +5,11 @@ import { asSystem, type Database } from '../../../../shared/database/database.ts
 import type { Failpoints } from '../../../../shared/failpoint.ts'
 import type { Logger } from '../../../../shared/process/logger.ts'
 import type { WorkerMetrics } from '../../../jobs/metrics.ts'
+import type { Rounds } from '../../../workers/rounds.ts'
 import { disableWebhook, warnAdministrators } from './disable-webhook.ts'
 import { measureQueues } from './queue/measure-queues.ts'
 import {
-  isAnyDue,
+  anyDue,
   isUnchanged,
   readWaiting,
   recordTurns,
@@ -41,7 +42,6 @@ const LANES = [
 ] as const
 /** Most queues taken at a time. */
 const TAKE_MAX = 32
-const POLL_MS = 200
 const RETRY_MS = 2_000
 /** Turns that end together are recorded together. */
 const RECORD_MAX = 64
@@ -114,7 +114,7 @@ async function settle(deps: SenderDeps, turns: readonly TurnResult[]): Promise<v
 }
 
 /** Sends until closed. Closing starts nothing new, waits for running attempts, and records them. */
-export function startWebhookSender(deps: SenderDeps): { close(): Promise<void> } {
+export function startWebhookSender(deps: SenderDeps & { readonly rounds: Rounds }): { close(): Promise<void> } {
   const stop = new AbortController()
   const record = createRecorder(deps)
   const running = [...LANES.map(lane => runLane(deps, lane, record, stop.signal)), measure(deps, stop.signal)]
@@ -138,7 +138,7 @@ async function measure({ system, metrics, logger }: SenderDeps, signal: AbortSig
 }
 
 async function runLane(
-  deps: SenderDeps,
+  deps: SenderDeps & { readonly rounds: Rounds },
   { isSlow, places }: (typeof LANES)[number],
   record: (turn: TurnResult) => Promise<void>,
   stop: AbortSignal,
@@ -157,6 +157,8 @@ async function runLane(
     }
     return queues.length
   }
+  const question = anyDue({ isSlow })
+  let mayHaveMore = false
   while (!stop.aborted) {
     const free = places - atWork.size
     if (free === 0) {
@@ -165,10 +167,10 @@ async function runLane(
     }
     try {
       const limit = Math.min(free, TAKE_MAX)
-      // At rest this one question is all that an installation pays for a lane, five times a second.
-      const taken = (await isAnyDue(deps.system, { isSlow })) ? await takeSome(limit) : 0
-      if (taken < limit) await pause(POLL_MS)
+      const due: string | null = await deps.rounds.ask(question, { stop, atOnce: mayHaveMore })
+      mayHaveMore = due !== null && (await takeSome(limit)) === limit
     } catch (error) {
+      mayHaveMore = false
       deps.logger.warn({ err: error }, 'queues of webhooks could not be taken; trying again')
       await pause(RETRY_MS)
     }

@@ -6,6 +6,7 @@ import { type Instant, instantOf } from '../../../../../shared/time.ts'
 import type { Rights } from '../../../../jobs/define-job.ts'
 import type { RelayedChange } from '../../../../workers/outbox-consumer.ts'
 import { BODY_BYTES, OUTBOX_COLUMNS, outboxRow, type StoredOutboxRow } from '../../../../workers/outbox-row.ts'
+import type { Question } from '../../../../workers/rounds.ts'
 import type { Endpoint } from '../../request/request.ts'
 import type { AttemptKind } from '../../table.ts'
 import { precedesSql, selectsSql } from '../matches.ts'
@@ -50,14 +51,12 @@ export type TakenQueue = QueueKey &
  */
 export const LEASE_MS = 60_000
 
-/** Whether a queue is due. */
-export async function isAnyDue(system: Database, { isSlow }: { readonly isSlow: boolean }): Promise<boolean> {
-  const found = await stateAsSystem(system, 'send-webhooks', {
-    text: 'select from webhook_queues where is_slow = $1 and next_attempt_at <= $2::timestamptz and leased_until <= $2::timestamptz limit 1',
-    values: [isSlow, formatExact(system.clock.now())],
-  })
-  return found.length > 0
-}
+/** Whether a queue is due: finds a text if one is. */
+export const anyDue = ({ isSlow }: { readonly isSlow: boolean }): Question => ({
+  by: 'senders',
+  text: `select 'due' from webhook_queues
+    where is_slow = ${isSlow} and next_attempt_at <= $1::timestamptz and leased_until <= $1::timestamptz limit 1`,
+})
 
 /** Takes up to `limit` due queues, the longest-waiting first. Slow endpoints are taken separately from quick ones. */
 export async function takeQueues(
