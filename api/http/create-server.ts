@@ -16,6 +16,7 @@ import { ANSWER_MS, answerInTime } from './answer-in-time.ts'
 import { readJson } from './body/read-json.ts'
 import { serializerCompiler } from './body/serialization.ts'
 import { validatorCompiler } from './body/validation.ts'
+import { limitBodyTime } from './body-time.ts'
 import { isDryRun } from './dry-run.ts'
 import { handleError, handleFrameworkError, notFoundHandler } from './errors.ts'
 import { httpManners } from './manners.ts'
@@ -57,28 +58,18 @@ class OneLine extends LogController {
   }
 }
 
-/** A body that is not there by then is not coming: its sender would hold a connection for nothing. */
-function limitBodyTime(request: FastifyRequest, reply: FastifyReply): void {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  const isEmpty = encoding === undefined && (length === undefined || length === '0')
-  if (isEmpty || request.routeOptions.config?.streamed) return
-  const timer = setTimeout(() => {
-    if (!request.raw.complete) request.raw.destroy()
-  }, REQUEST_TIMEOUT_MS)
-  timer.unref()
-  reply.raw.once('close', () => clearTimeout(timer))
-}
-
 export type ServerOptions = {
   /** Proxies whose word on where a call comes from is taken. */
   readonly trustedProxies?: readonly string[]
   /** When a call that is not answered yet is refused; ANSWER_MS but in tests. */
   readonly answerMs?: number
+  /** Within which a body must be there; REQUEST_TIMEOUT_MS but in tests. */
+  readonly bodyMs?: number
 }
 
 /** The server, without routes. */
 export async function createServer(logger: Logger, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { trustedProxies = [], answerMs = ANSWER_MS } = options
+  const { trustedProxies = [], answerMs = ANSWER_MS, bodyMs = REQUEST_TIMEOUT_MS } = options
   const app = Fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new OneLine(logger),
@@ -110,7 +101,7 @@ export async function createServer(logger: Logger, options: ServerOptions = {}):
   refuseOddRequests(app)
   stopInOrder(app)
   answerInTime(app, answerMs)
-  app.addHook('onRequest', atOnce(limitBodyTime))
+  limitBodyTime(app, bodyMs)
   // On every call: one that cannot be tried out must not change anything when a trial was meant.
   app.addHook('onRequest', atOnce(isDryRun))
   // Before the shapes are checked: what cannot be stored is no shape's matter, and every shape's.

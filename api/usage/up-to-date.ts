@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JetStreamManager } from '@nats-io/jetstream'
 import { firstMessageAt, logEnds, messageAfterAt } from '../../shared/log/streams.ts'
 import { HungError } from '../../shared/process/unless-hung.ts'
+import { realTime } from '../../shared/test-time.ts'
 import { type Clock, type Instant, instantOf } from '../../shared/time.ts'
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 
@@ -51,7 +52,8 @@ export async function usageUpToDate(deps: {
   readonly clock: Clock
   readonly partitions: number
 }): Promise<UsageProgress> {
-  const now = deps.clock.now()
+  // Events are accepted in the time of the day, also those of a customer who lives by a test clock.
+  const now = realTime(deps.clock.now())
   const ends = await logEnds(deps.jsm, deps.partitions)
   const stored = await storedPositions(deps.client)
   const partitions = [...ends].map(([partition, endSeq]): PartitionProgress => {

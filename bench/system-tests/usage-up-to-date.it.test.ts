@@ -9,6 +9,7 @@ import { createTestAggregator, eventLineOf, type TestAggregator } from '../../ag
 import { usageUpToDate, waitForUsage } from '../../api/usage/up-to-date.ts'
 import { partitionOf } from '../../shared/contracts/usage-event.ts'
 import { ensureStreams, logEnds } from '../../shared/log/streams.ts'
+import { atTestTime, withTestTime } from '../../shared/test-time.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../shared/testing/clickhouse.ts'
 import { type Fault, startFaultProxy } from '../../shared/testing/fault-proxy.ts'
 import { startTestNats, type TestNats } from '../../shared/testing/nats.ts'
@@ -56,6 +57,14 @@ test('opens when everything accepted before is stored, and not earlier', async (
   const after = await usageUpToDate(deps)
   expect(after.partitions.map(({ storedSeq, endSeq }) => storedSeq === endSeq)).toEqual([true, true])
   expect(after.upToDateUntil).toBeGreaterThanOrEqual(askedAgainAt)
+  // Events are accepted in the time of the day, also those of customers who live by a test clock.
+  const clock = withTestTime(systemClock)
+  for (const year of [2000, 2100]) {
+    const askedInIt = systemClock.now()
+    const frozen = await atTestTime(instantOf(Date.UTC(year, 0)), systemClock, () => usageUpToDate({ ...deps, clock }))
+    expect(frozen.upToDateUntil).toBeGreaterThanOrEqual(askedInIt)
+    expect(frozen.upToDateUntil).toBeLessThanOrEqual(systemClock.now())
+  }
   await running.stop()
 
   // Each partition gets events after a quiet hour: what came before them is complete, not only what came before the hour.

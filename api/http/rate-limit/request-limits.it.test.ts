@@ -71,5 +71,10 @@ test('an address has a limit of its own, with or without a credential, and only 
   ])
   expect((await ask('/v1/customers', '192.0.2.2', key)).statusCode).toBe(200)
   expect((await ask('/docs', '192.0.2.1')).statusCode).toBe(200)
+  // However the path is written, and whether it leads anywhere or not.
+  for (const url of ['/%761/customers', '/v1/nothing']) {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url, '192.0.2.1', { 'x-api-key': 'wrong' })))
+    expect(answers.map(({ statusCode }) => statusCode)).toContain(429)
+  }
   await api.close()
 })

@@ -81,7 +81,9 @@ export function networkOf(address: string): string {
 /** Holds every call under /v1 to the limits, and says on each answer what is left. Call before any route is declared. */
 export function limitRequests(app: FastifyInstance, limits: RequestLimits): void {
   const takeAddress = (request: FastifyRequest): void => {
-    if (request.url.startsWith('/v1/') && !request.routeOptions.config?.limitedByEvents) limits.takeAddress(request)
+    const { url, config } = request.routeOptions
+    // Of a call that leads somewhere, the path as it is declared: a caller can write it in other ways, such as /%761/customers.
+    if ((url ?? request.url).startsWith('/v1/') && !config?.limitedByEvents) limits.takeAddress(request)
   }
   app.addHook('onRequest', atOnce(takeAddress))
   app.addHook('onSend', (request, reply, payload, done) => {

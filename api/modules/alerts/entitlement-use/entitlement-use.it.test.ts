@@ -1,5 +1,6 @@
 // What a customer has of a feature: real PostgreSQL and ClickHouse, time as the test sets it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { realTime } from '../../../../shared/test-time.ts'
 import { createTestClickHouse, type TestClickHouse } from '../../../../shared/testing/clickhouse.ts'
 import { instantOf } from '../../../../shared/time.ts'
 import { type ClickHouseClient, createClickHouse } from '../../../../shared/usage/clickhouse.ts'
@@ -28,7 +29,7 @@ beforeAll(async () => {
       reads += 1
       return reader.read(...of)
     },
-    upToDateUntil: async clock => instantOf(clock.now() - lagMs),
+    upToDateUntil: async clock => instantOf(realTime(clock.now()) - lagMs),
   }
   api = await startApi({ usage })
   tenant = api.tenants.aLive
@@ -163,4 +164,27 @@ test('what nothing measures is granted, and what is not granted is not there', a
   expect(refusal(await call('nobody', sso['id']))[1]).toBe('RESOURCE_NOT_FOUND')
   expect(refusal(await call(own.customerId, 'none'))[1]).toBe('RESOURCE_NOT_FOUND')
   expect((await call(own.customerId, own.featureId, api.tenants.bLive)).status).toBe(404)
+})
+
+test('of a customer who lives by a test clock is as new, in the time of the clock, and says how old it is in the time of the day', async () => {
+  const inTest = api.tenants.aTest
+  const grant = grantTokens(inTest)
+  const start_at = '2026-02-01T00:00:00Z'
+  const billed = await billedSubscription(inTest, { start_at, schedule: grant.schedule, activate: false })
+  const living = { frozen_time: '2026-02-20T00:00:00Z', customer_ids: [billed.customerReference] }
+  const clock = await succeed(inTest, 'POST', '/v1/test-clocks', living)
+  await succeed(inTest, 'PATCH', `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`, { status: 'ACTIVE' })
+  const url = `/v1/customers/${billed.customerReference}/entitlements/${grant.featureId}`
+  const read = async () => {
+    const answer = await succeed(inTest, 'GET', url)
+    return [...answer['entitlements'].flatMap(figures), answer['as_of'], answer['age_ms']]
+  }
+  const asOf = '2026-03-20T12:00:00Z'
+  expect(await read()).toEqual(['1000', '0', '1000', '2026-03-01T00:00:00Z', asOf, 0])
+  await useTokens(client, inTest, { billed, tokens: '10', timestamp: '2026-02-11 00:00:00.000' })
+  setTime('2026-03-20T12:00:02Z')
+  const later = '2026-03-20T12:00:02Z'
+  expect(await read()).toEqual(['1000', '10', '990', '2026-03-01T00:00:00Z', later, 0])
+  await succeed(inTest, 'POST', `/v1/test-clocks/${clock['id']}/advance`, { frozen_time: '2026-03-02T00:00:00Z' })
+  expect(await read()).toEqual(['1000', '0', '1000', '2026-04-01T00:00:00Z', later, 0])
 })

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { createShortMemory } from '../../../../shared/memory/short-memory.ts'
+import { isTestTime, realTime } from '../../../../shared/test-time.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { actionRoute, type RouteDeps } from '../../../http/route.ts'
 import { Amount, DecimalText, Nullable, Shape, Timestamp } from '../../../resource/shapes.ts'
@@ -58,9 +59,10 @@ export function entitlementUseRoutes(app: FastifyInstance, deps: RouteDeps & Use
     response: Answer,
     handle: async ({ tenant }, { params }) => {
       const of = { customer: params.id, feature: params.feature }
-      const key = JSON.stringify([tenant.platformId, tenant.environment, of])
+      const testTime = isTestTime() ? clock.now() : null
+      const key = JSON.stringify([tenant.platformId, tenant.environment, of, testTime])
       const { asOf, ...found } = await remembered(key, () => loadUse(deps, tenant, of))
-      return { ...found, as_of: formatInstant(asOf), age_ms: Math.max(0, clock.now() - asOf) }
+      return { ...found, as_of: formatInstant(asOf), age_ms: Math.max(0, realTime(clock.now()) - asOf) }
     },
   })
 }

@@ -1,3 +1,4 @@
+import { realTime } from '../../../../shared/test-time.ts'
 import type { UsageReader } from '../usage/usage-reader.ts'
 
 /** Usage of a platform without events; for tests that are not about usage. */
@@ -18,5 +19,5 @@ export const NO_USAGE: UsageReader = {
   changedCustomers: async () => [],
   events: async () => [],
   async *receiptEntries() {},
-  upToDateUntil: async clock => clock.now(),
+  upToDateUntil: async clock => realTime(clock.now()),
 }
