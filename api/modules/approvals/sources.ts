@@ -8,9 +8,7 @@ export type ApprovalSource = {
   readonly type: SourceType
   /** The object types whose custom fields its facts have. */
   readonly withCustomFields: readonly string[]
-  /** Holds the thing, before its request, so that decisions about it follow each other. */
-  readonly lock: (uow: Uow, id: string) => Promise<void>
-  /** What follows in the transaction of the decision. What it throws refuses the approval. */
+  /** What follows in the transaction of the decision, which holds the request. What it throws refuses the approval. */
   readonly approved: (uow: Uow, request: ApprovalRequest) => Promise<void>
   /** The thing is as it was before it was submitted. */
   readonly refused: (uow: Uow, request: ApprovalRequest) => Promise<void>

@@ -1,9 +1,9 @@
-// Decisions on a request, and taking it back. What was submitted is held first, so of two at once the second sees what the first has done.
+// Decisions on a request, and taking it back. The request is held, so of two at once the second sees what the first has done.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
 import { saveChange } from '../../../resource/commands.ts'
-import { getOne, lockExisting } from '../../../resource/store.ts'
+import { lockExisting } from '../../../resource/store.ts'
 import { type ApprovalSource, sourcesOf } from '../sources.ts'
 import type { ApprovalRequest } from '../table.ts'
 import { actingUser } from './acting-user.ts'
@@ -54,14 +54,10 @@ async function hold(
   uow: Uow,
   id: string,
 ): Promise<{ readonly request: ApprovalRequest; readonly source: ApprovalSource }> {
-  const seen = await getOne(uow, approvalRequestResource, id)
-  // What was decided may be gone.
-  requirePending(seen)
-  const source = sourcesOf(uow).find(({ type }) => type === seen.source_type)
-  if (!source) throw new Error(`no module submits what is of type ${seen.source_type}`)
-  await source.lock(uow, seen.source_id)
   const request = await lockExisting(uow, approvalRequestResource, id)
   requirePending(request)
+  const source = sourcesOf(uow).find(({ type }) => type === request.source_type)
+  if (!source) throw new Error(`no module submits what is of type ${request.source_type}`)
   return { request, source }
 }
 

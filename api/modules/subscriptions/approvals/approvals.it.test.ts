@@ -15,7 +15,7 @@ import {
   SCHEDULES,
   SUBSCRIPTIONS,
 } from '../testing/approval-rig.ts'
-import { makeSchedule, succeed } from '../testing/seed-subscription.ts'
+import { makeSchedule, makeVersion, succeed } from '../testing/seed-subscription.ts'
 
 let rig: ApprovalRig
 let approver: Approver
@@ -164,6 +164,23 @@ describe('a schedule that needs an approval', () => {
   })
 })
 
+/** Pricings of one item of its own for a schedule, at this price. */
+async function ownPricings(): Promise<(quantity: string) => object[]> {
+  const item = await rig.tenant.seed.make(productItemResource)
+  return quantity => [
+    {
+      name: 'Own',
+      product_ids: [item['product_id']],
+      items: [
+        {
+          product_item_ids: [item['id']],
+          configs: [{ pricing_type: 'FLAT', bands: [{ amount: { quantity, currency: 'EUR' } }] }],
+        },
+      ],
+    },
+  ]
+}
+
 describe('what a schedule is judged by', () => {
   const amount = (quantity: string, currency = 'EUR') => ({ quantity, currency })
   test.each<[string, object, object]>([
@@ -223,23 +240,8 @@ describe('what a schedule is judged by', () => {
   })
 
   test('prices of its own are an override, and stay as they were reviewed until it is declined', async () => {
-    const product = await rig.tenant.seed.make(productItemResource)
-    const prices = (quantity: string) => [
-      {
-        pricings: [
-          {
-            name: 'Own',
-            product_ids: [product['product_id']],
-            items: [
-              {
-                product_item_ids: [product['id']],
-                configs: [{ pricing_type: 'FLAT', bands: [{ amount: amount(quantity) }] }],
-              },
-            ],
-          },
-        ],
-      },
-    ]
+    const pricings = await ownPricings()
+    const prices = (quantity: string) => [{ pricings: pricings(quantity) }]
     await rig.under(
       [approver],
       async () => {
@@ -382,6 +384,39 @@ describe('what a schedule is judged by', () => {
   test('of two groups of rules one is enough', async () => {
     const rule_groups = [{ rules: [{ type: 'DUE_DATE', due_date: { is_custom: true } }] }, LARGE_DISCOUNT]
     await rig.under([approver], async () => void (await rig.submitted((await rig.draft()).schedule)), { rule_groups })
+  })
+})
+
+describe('what could not become ACTIVE', () => {
+  test('is not submitted: nothing is reviewed in vain', async () => {
+    const pricings = (await ownPricings())('2')
+    const pricing_groups = [{ name: 'Level', selection_constraint: 'EXACTLY_ONE', pricings }]
+    const { schedule } = await rig.draft({
+      pricing_categories: [{ pricings: (await ownPricings())('1'), pricing_groups }],
+    })
+    const refused = await rig.activate(schedule)
+    expect([refused.status, refused.body['code']]).toEqual([400, 'INVALID_FIELD'])
+    await rig.under([approver], async () => {
+      expect((await rig.activate(schedule)).body).toEqual(refused.body)
+      expect((await rig.schedule(schedule))['approval_status']).toBeNull()
+      expect((await succeed(rig.tenant, 'GET', `${REQUESTS}?source_id=${schedule}`))['data']).toEqual([])
+    })
+  })
+
+  test('by the time of its approval leaves the request as it was, and the approval answers why', async () => {
+    const version = await makeVersion(rig.tenant)
+    await rig.under([approver], async () => {
+      const { schedule } = await rig.draft({ pricing_plan_version_id: version })
+      const request = await rig.submitted(schedule)
+      await succeed(rig.tenant, 'PATCH', `/v1/pricing-plan-versions/${version}`, { status: 'DEPRECATED' })
+      const refused = await approver.call('POST', `${REQUESTS}/${request['id']}/approve`)
+      expect([refused.status, refused.body['code']]).toEqual([400, 'INVALID_FIELD'])
+      expect(refused.body['message']).toContain('DEPRECATED')
+      expect(await succeed(rig.tenant, 'GET', `${REQUESTS}/${request['id']}`)).toEqual(request)
+      expect((await rig.schedule(schedule))['approval_status']).toBe('PENDING_REVIEW')
+      await succeed(rig.tenant, 'PATCH', `/v1/pricing-plan-versions/${version}`, { status: 'ACTIVE' })
+      await decided(request, 'approve')
+    })
   })
 })
 

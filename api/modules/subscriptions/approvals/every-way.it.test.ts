@@ -163,8 +163,16 @@ describe('a call that would make a schedule ACTIVE', () => {
 describe('an ACTIVE schedule', () => {
   test('gets no discount that needs an approval, and any other', async () => {
     const { schedule } = await running()
+    const { id: coupon } = await succeed(rig.tenant, 'POST', '/v1/coupons', {
+      reference: rig.tenant.seed.unique('half'),
+      name: 'Half',
+      status: 'ACTIVE',
+      discount: { type: 'PERCENTAGE', percentage: '50' },
+      duration: { type: 'FOREVER' },
+    })
     await rig.under([approver], async () => {
       expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, off('20')))
+      expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, { coupon_ids: [coupon] }))
       await succeed(rig.tenant, 'PATCH', `${SCHEDULES}/${schedule}`, off('10'))
     })
     await succeed(rig.tenant, 'PATCH', `${SCHEDULES}/${schedule}`, off('20'))

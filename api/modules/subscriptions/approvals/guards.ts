@@ -58,7 +58,7 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const { policy } = required
   const message = active
     ? `The schedule ${row.id} is ACTIVE, and these terms need an approval by the policy ${policy.reference}. Have a schedule with them follow it (POST /v1/pricing-plan-schedules/${row.id}/copy), and activate that.`
-    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. Leave it a DRAFT, and send POST /v1/pricing-plan-schedules/{id}/activate, which submits it.`
+    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead.`
   throw new AppError('INVALID_OPERATION', message, named(policy))
 }
 

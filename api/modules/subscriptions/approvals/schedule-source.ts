@@ -12,7 +12,6 @@ import { factsOf, WITH_CUSTOM_FIELDS } from './schedule-facts.ts'
 export const SCHEDULE_SOURCE: ApprovalSource = {
   type: 'PRICING_PLAN_SCHEDULE',
   withCustomFields: WITH_CUSTOM_FIELDS,
-  lock: async (uow, id) => void (await lockSchedule(uow, id)),
   approved: async (uow, request) => {
     await requireAsSubmitted(uow, request)
     await activateSchedule(uow, request.source_id, { isApproved: true })
