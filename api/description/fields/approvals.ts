@@ -20,7 +20,7 @@ export const APPROVALS: Readonly<Record<string, string>> = {
   rule_groups:
     'What needs an approval: whatever meets every rule of one of the groups. Empty: everything, as does a group without rules.',
   'ApprovalPolicyRuleGroup.rules': 'The rules that have to be met together.',
-  'ApprovalPolicyRule.type': 'What the rule looks at. It has the member of that name, and no other.',
+  'ApprovalPolicyRule.type': 'What the rule is about. It has the member of that name, and no other.',
   'ApprovalPolicyRule.comparator':
     'How the value of the schedule compares with that of the rule. Of DISCOUNT and COMMITMENT required; of CUSTOM_FIELD EQUALS unless the field is a NUMBER; of the others EQUALS.',
   'ApprovalPolicyRule.discount': 'With DISCOUNT: compared with the largest single discount. Coupons count; none is 0.',

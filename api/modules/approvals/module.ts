@@ -36,7 +36,7 @@ export const approvals = defineModule({
     approval_requests_decline:
       'Only a user who is a reviewer can. It ends the request: what was submitted is as before.',
     approval_requests_cancel:
-      'Only its owner can, and whoever has APPROVAL_POLICY.UPDATE. What was submitted can be changed and submitted again.',
+      'Only its owner can, or a user or key with APPROVAL_POLICY.UPDATE. What was submitted can be changed and submitted again.',
     approval_requests_approve_many: `As approving each of them. ${EACH}`,
     approval_requests_decline_many: `As declining each of them. ${EACH}`,
     approval_requests_cancel_many: `As cancelling each of them. ${EACH}`,

@@ -8,7 +8,7 @@ export type ApprovalSource = {
   readonly type: SourceType
   /** The object types whose custom fields its facts have. */
   readonly withCustomFields: readonly string[]
-  /** What follows in the transaction of the decision, which holds the request. What it throws refuses the approval. */
+  /** What follows in the transaction of the decision, which has locked the request. What it throws refuses the approval. */
   readonly approved: (uow: Uow, request: ApprovalRequest) => Promise<void>
   /** The thing is as it was before it was submitted. */
   readonly refused: (uow: Uow, request: ApprovalRequest) => Promise<void>

@@ -104,7 +104,7 @@ describe('approvers', () => {
     expect((await made({ approval_type: 'LEVEL', approvers }))['approvers']).toEqual(approvers)
   })
 
-  test('those who are not of this platform are refused, as those who are nobody', async () => {
+  test('a user of another platform is refused as an unknown one is', async () => {
     const foreign = await api.tenants.bLive.seed.user()
     const field = 'approvers.approval_groups.0.approvers.0.user.id'
     for (const id of [foreign, 'user_nobody']) {
@@ -125,7 +125,7 @@ describe('approvers', () => {
     const refused = await tenant.call('POST', `${POLICIES}/${id}/activate`)
     expect(refused.body).toMatchObject({ code: 'RESOURCE_NOT_FOUND', resource_type: 'USER' })
     // What is not about them can change.
-    await succeed(tenant, 'PATCH', `${POLICIES}/${id}`, { name: 'Nobody left' })
+    await succeed(tenant, 'PATCH', `${POLICIES}/${id}`, { name: 'Renamed' })
   })
 
   const GROUPS = 'approvers.approval_groups'

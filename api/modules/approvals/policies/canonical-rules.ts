@@ -55,7 +55,7 @@ function checkParts(rule: Rule, path: string): void {
   const other = PARTS.find(part => part !== own && rule[part] !== null && rule[part] !== undefined)
   if (other !== undefined) {
     const advice = own === null ? 'give it no part' : `give ${own} alone`
-    throw refuse(`${path}.${other}`, `A rule of type ${rule.type} does not look at ${other}; ${advice}.`)
+    throw refuse(`${path}.${other}`, `A rule of type ${rule.type} has no ${other}; ${advice}.`)
   }
   if (own !== null && (rule[own] === null || rule[own] === undefined))
     throw missing(`${path}.${own}`, `A rule of type ${rule.type} needs ${own}.`)
@@ -82,7 +82,7 @@ function checkAmounts({ discount, commitment }: Rule, path: string): void {
     throw refuse(`${path}.commitment.amount.quantity`, 'An amount is 0 or more.')
 }
 
-/** The custom fields that the rules name, held against deletion until commit. */
+/** The custom fields that the rules name, locked against deletion until commit. */
 async function fieldsOf(uow: Uow, groups: RuleGroups): Promise<ReadonlyMap<string, CustomField>> {
   const ids = groups.flatMap(({ rules }) => rules.flatMap(({ custom_field }) => custom_field?.id ?? []))
   if (ids.length === 0) return new Map()

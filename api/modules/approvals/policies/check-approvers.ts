@@ -1,4 +1,4 @@
-// Who a policy asks: members of this platform, in groups or in levels, by a strategy that fits.
+// Who decides by a policy: members of this platform, in groups or in levels, by a strategy that fits.
 import { sql } from 'drizzle-orm'
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'

@@ -39,7 +39,8 @@ export const approvalPolicyResource: Resource<ApprovalPolicy> = defineResource<A
   check: async (uow, row, previous) => {
     const isActivated = row.status === 'ACTIVE' && previous?.status !== 'ACTIVE'
     // Again when it is activated: an approver may have left since.
-    if (isActivated || !isDeepStrictEqual(asked(row), previous && asked(previous))) await checkApprovers(uow, row)
+    if (isActivated || !isDeepStrictEqual(approversOf(row), previous && approversOf(previous)))
+      await checkApprovers(uow, row)
     if (isActivated) await requireAlone(uow, row)
   },
   section: {
@@ -63,7 +64,7 @@ export const approvalPolicyResource: Resource<ApprovalPolicy> = defineResource<A
   },
 })
 
-const asked = ({ approval_type, approvers }: ApprovalPolicy) => ({ approval_type, approvers })
+const approversOf = ({ approval_type, approvers }: ApprovalPolicy) => ({ approval_type, approvers })
 
 const withDefaults = ({ type, approval_groups }: Approvers): Approvers => ({
   type: type ?? 'EVERYONE_HAS_TO_APPROVE',

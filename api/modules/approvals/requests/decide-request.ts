@@ -1,4 +1,4 @@
-// Decisions on a request, and taking it back. The request is held, so of two at once the second sees what the first has done.
+// Decisions on a request, and taking it back. The request is locked, so of two at once the second sees what the first has done.
 import type { Uow } from '../../../../shared/database/database.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import { formatInstant } from '../../../../shared/time.ts'
@@ -22,7 +22,7 @@ export async function decideRequest(uow: Uow, id: string, decision: Decision): P
       'A request is decided by a user, and an API key is none. Call with the token of a reviewer, or with a PROXY key for one.'
     throw new AppError('USER_NOT_ALLOWED', message)
   }
-  const { request, source } = await hold(uow, id)
+  const { request, source } = await lockPending(uow, id)
   const at = formatInstant(uow.now)
   const reviewed = { strategy: request.approval_strategy, reviewers: request.reviewers }
   const decided = decide(reviewed, { userId, decision, at })
@@ -37,11 +37,11 @@ export async function decideRequest(uow: Uow, id: string, decision: Decision): P
 
 /** Takes the request back. Throws USER_NOT_ALLOWED unless its owner calls, or who may change the policies. */
 export async function cancelRequest(uow: Uow, id: string): Promise<ApprovalRequest> {
-  const { request, source } = await hold(uow, id)
+  const { request, source } = await lockPending(uow, id)
   const caller = actingUser(uow.actor) ?? uow.actor.id
   const isOwner = request.owner_id !== null && request.owner_id === caller
   if (!isOwner && uow.actor.may?.('APPROVAL_POLICY.UPDATE') === false) {
-    const message = `The request is cancelled by its owner ${request.owner_id}, or by who may change approval policies (APPROVAL_POLICY.UPDATE).`
+    const message = `The request is cancelled by its owner ${request.owner_id}, or by a user or key with APPROVAL_POLICY.UPDATE.`
     throw new AppError('USER_NOT_ALLOWED', message, named(id))
   }
   const reviewed_at = formatInstant(uow.now)
@@ -50,7 +50,7 @@ export async function cancelRequest(uow: Uow, id: string): Promise<ApprovalReque
   return row
 }
 
-async function hold(
+async function lockPending(
   uow: Uow,
   id: string,
 ): Promise<{ readonly request: ApprovalRequest; readonly source: ApprovalSource }> {

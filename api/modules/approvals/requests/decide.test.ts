@@ -72,7 +72,7 @@ const STRATEGIES = [
   'HIGHER_LEVEL_CAN_OVERRIDE',
 ] as const
 
-test('whoever approves in whatever order, a request that nobody declines is approved in the end', () => {
+test('in whatever order reviewers approve, a request without a decline is approved in the end', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...STRATEGIES),
@@ -88,7 +88,7 @@ test('whoever approves in whatever order, a request that nobody declines is appr
               'status' in decide({ strategy, reviewers: current }, { userId: each.id, decision: 'APPROVED', at: AT }),
           )
           const next = able[(choices.next().value ?? 0) % able.length]
-          expect(next, 'somebody can decide while it is pending').toBeDefined()
+          expect(next, 'a reviewer can decide while it is pending').toBeDefined()
           const decided = decide({ strategy, reviewers }, { userId: next?.id ?? '', decision: 'APPROVED', at: AT })
           if ('refused' in decided) throw new Error(decided.refused)
           reviewers = decided.reviewers

@@ -30,7 +30,7 @@ const ACTS: readonly { readonly verb: string; readonly one: string; readonly man
   },
   {
     verb: 'cancel',
-    one: 'Take a request back, as its owner or as who may change approval policies.',
+    one: 'Take a request back, as its owner or with APPROVAL_POLICY.UPDATE.',
     many: 'Take requests back, each on its own.',
     act: cancelRequest,
   },

@@ -160,7 +160,7 @@ describe('what is valid already', () => {
     { rules: [{ type: 'PRICING', pricing: { has_override: true } }] },
   ]
   const valid: Facts = { ...NOTHING, ...percentages('20') }
-  test('is not reviewed again for what nobody looks at', () => {
+  test('is not reviewed again for what no rule is about', () => {
     expect(judged(groups, { ...percentages('20'), commitments: [eur('5')] }, valid).status).toBe(NONE)
   })
   test('is reviewed for another discount that is too large, and not for a smaller one that is small', () => {
@@ -168,7 +168,7 @@ describe('what is valid already', () => {
     expect(judged(groups, percentages('15'), valid).status).toBe(REQUIRED)
     expect(judged(groups, percentages('5'), valid).status).toBe(NONE)
   })
-  test('is reviewed for what another group looks at', () => {
+  test('is reviewed for what another group is about', () => {
     expect(judged(groups, { ...percentages('20'), has_override: true }, valid).status).toBe(REQUIRED)
   })
   test('where everything is approved, whatever differs is', () => {

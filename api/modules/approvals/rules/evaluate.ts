@@ -17,7 +17,7 @@ export type Evaluation =
 type Judged = boolean | { readonly unknown: readonly string[] }
 
 /**
- * Whether `after` needs an approval. With `before`, the facts that need none any more, only the groups count that look at a fact which
+ * Whether `after` needs an approval. With `before`, the facts that need none any more, only the groups count that are about a fact which
  * differs: what was valid is not reviewed again.
  */
 export function evaluate(
@@ -26,7 +26,7 @@ export function evaluate(
   convert: Convert,
 ): Evaluation {
   const all = groups.length === 0 ? [{ rules: [] }] : groups
-  const counted = before === null ? all : all.filter(({ rules }) => looksAtDifference(rules, before, after))
+  const counted = before === null ? all : all.filter(({ rules }) => isAboutDifference(rules, before, after))
   const judged = anyOf(counted.map(({ rules }) => allOf(rules.map(rule => judge(rule, after, convert)))))
   if (typeof judged === 'boolean') return { status: judged ? 'APPROVAL_REQUIRED' : 'NO_APPROVAL_REQUIRED' }
   return { status: 'CANNOT_BE_DETERMINED', reasons: [...new Set(judged.unknown)] }
@@ -49,13 +49,13 @@ function anyOf(all: readonly Judged[]): Judged {
   return unknown.length > 0 && { unknown }
 }
 
-const looksAtDifference = (rules: readonly Rule[], before: Facts, after: Facts): boolean =>
+const isAboutDifference = (rules: readonly Rule[], before: Facts, after: Facts): boolean =>
   rules.length === 0
     ? !isDeepStrictEqual(before, after)
-    : rules.some(rule => !isDeepStrictEqual(lookedAt(rule, before), lookedAt(rule, after)))
+    : rules.some(rule => !isDeepStrictEqual(factsFor(rule, before), factsFor(rule, after)))
 
-/** The facts that decide on a rule. What is always approved looks at all of them. */
-function lookedAt(rule: Rule, facts: Facts): unknown {
+/** The facts that decide on a rule. What is always approved is about all of them. */
+function factsFor(rule: Rule, facts: Facts): unknown {
   switch (rule.type) {
     case 'ALWAYS_APPROVE':
       return facts

@@ -1,4 +1,4 @@
-// What rules of approval policies look at. The module of a source reads the facts of it; the rules know no source.
+// What rules of approval policies compare. The module of a source reads the facts of it; the rules know no source.
 
 export type FactAmount = { readonly quantity: string; readonly currency: string }
 
@@ -6,7 +6,7 @@ export type FactAmount = { readonly quantity: string; readonly currency: string 
 export const DEFAULTED = ['billing_entity', 'billing_period', 'due_date', 'payment_acceptor'] as const
 export type Defaulted = (typeof DEFAULTED)[number]
 
-/** Kept on a request as they were when it was made, so that what becomes valid is what was reviewed. Lists are in a fixed order. */
+/** Stored with a request as they were when it was made, so that what becomes valid is what was reviewed. Lists are in a fixed order. */
 export type Facts = {
   readonly discount: { readonly percentages: readonly string[]; readonly amounts: readonly FactAmount[] }
   readonly commitments: readonly FactAmount[]

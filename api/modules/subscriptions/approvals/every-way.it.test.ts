@@ -52,9 +52,9 @@ describe('a call that would make a schedule ACTIVE', () => {
   test('PATCH of a subscription: it stays DRAFT until each schedule that needs it is approved', async () => {
     await rig.under([approver], async () => {
       const { subscription, schedule } = await rig.draft()
-      expectRefused(await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not kept' }))
+      expectRefused(await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not saved' }))
       const stored = await succeed(rig.tenant, 'GET', `${SUBSCRIPTIONS}/${subscription}`)
-      expect([stored['status'], stored['name']]).not.toEqual(['ACTIVE', 'Not kept'])
+      expect([stored['status'], stored['name']]).not.toEqual(['ACTIVE', 'Not saved'])
       expect(await requestsOf(schedule)).toEqual([])
       const { id } = await rig.submitted(schedule)
       await approver.call('POST', `${REQUESTS}/${id}/approve`)

@@ -101,7 +101,7 @@ describe('what is pending review', () => {
     })
   })
 
-  test('lets what nobody reviews change, such as the name of its subscription', async () => {
+  test('lets what no reviewer sees change, such as the name of its subscription', async () => {
     await rig.under([approver], async () => {
       const of = await pending()
       await succeed(rig.tenant, 'PATCH', `${SUBSCRIPTIONS}/${of.subscription}`, { name: 'Renamed' })

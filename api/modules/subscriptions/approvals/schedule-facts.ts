@@ -1,4 +1,4 @@
-// What the rules of an approval policy look at in a schedule: what it says itself, and what its subscription says (semantics 7).
+// What the rules of an approval policy compare of a schedule: what it says itself, and what its subscription says (semantics 7).
 import { isDeepStrictEqual } from 'node:util'
 import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { decimal, plain } from '../../../../shared/decimal.ts'
@@ -24,7 +24,7 @@ export async function factsOf(uow: Uow, schedule: Schedule, subscription: Subscr
   }
 }
 
-/** Those of coupons too: whoever attaches one discounts as well. */
+/** Those of coupons too: to attach one is to discount. */
 function discountsOf({ discount, applied_coupons }: Schedule): Facts['discount'] {
   const own = Object.values(discount ?? {}).flatMap(list => list ?? [])
   const given = [...own, ...applied_coupons.map(coupon => coupon.discount)]
