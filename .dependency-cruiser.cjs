@@ -7,7 +7,7 @@ const { readdirSync } = require('node:fs')
 const NAMED_LAYERS = [
   ['accounts', 'catalog', 'custom-fields'],
   ['parties'],
-  ['coupons'],
+  ['coupons', 'approvals'],
   ['subscriptions'],
   ['billing', 'invoices'],
   ['wallets'],

@@ -4,6 +4,9 @@ import { INCLUDES } from '../resource/shapes.ts'
 import { refTo } from './components.ts'
 import { isObject, type JsonObject, objectIn, textsIn } from './json.ts'
 
+/** The shape of every refusal, which is published beside the others. */
+const REFUSAL = 'Error'
+
 /** The shapes with references in place of what they include. Throws for a resource of no published shape. */
 export function expandedReferences(
   shapes: ReadonlyMap<string, JsonObject>,
@@ -13,7 +16,7 @@ export function expandedReferences(
   const refsOf = (schema: JsonObject): JsonObject[] =>
     textsIn(schema, INCLUDES).map(given => {
       const shape = targets.get(given) ?? given
-      if (!shapes.has(shape)) throw new Error(`there is no shape ${given}, which another includes`)
+      if (shape !== REFUSAL && !shapes.has(shape)) throw new Error(`there is no shape ${given}, which another includes`)
       return refTo(shape)
     })
   const change = (schema: JsonObject): JsonObject => {

@@ -10,6 +10,8 @@ export type Filter<Column extends string = string> =
       readonly kind: 'equals' | 'equalsIgnoringCase' | 'oneOf' | 'range' | 'boolean' | 'contains'
       readonly column: Column
       readonly schema?: TSchema
+      /** Another filter that says the same in another way: both together are refused. */
+      readonly notWith?: string
     }
   | {
       /** By rows of another table. */

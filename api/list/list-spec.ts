@@ -134,7 +134,9 @@ export async function filterConditions(uow: ReadUow, spec: ListSpec, query: List
     const [value] = values
     if (value === undefined) return []
     if (filter.kind === 'related') return [filter.condition(uow, values)]
-    const { kind } = filter
+    const { kind, notWith } = filter
+    if (notWith !== undefined && query[notWith] !== undefined)
+      throw new AppError('INVALID_FIELD', `Send ${name} or ${notWith}, not both.`, { field: name })
     const column = columnOf(table, filter.column)
     if (kind === 'oneOf') return [inArray(column, values)]
     if (kind === 'equals') return [isOneNamed(uow, column, [value], names?.[filter.column])]

@@ -42,6 +42,12 @@ export const EXCLUSIONS: readonly Exclusion[] = [
   },
   {
     reason:
+      'what is approved, and by whom, is for people to say: an agent that was misled must not let through what it has submitted itself',
+    covers: ({ method, path }) =>
+      method !== 'GET' && /^\/v1\/approval-(policies|requests(\/\{id\})?\/(approve|decline)$)/.test(path),
+  },
+  {
+    reason:
       'who may come in is for people to say: an agent that was misled must not let anybody in, or make access that outlasts its own',
     covers: ({ permission }) => permission !== null && isAboutAccess(permission),
     ahead: true,

@@ -11,6 +11,7 @@ import { expireOutbox } from '../workers/outbox-retention.ts'
 import type { Reaction } from '../workers/reaction.ts'
 import { accounts } from './accounts/module.ts'
 import { alerts } from './alerts/module.ts'
+import { approvals } from './approvals/module.ts'
 import { billing } from './billing/module.ts'
 import type { BillingDeps } from './billing/run/compute-invoice.ts'
 import { catalog } from './catalog/module.ts'
@@ -38,6 +39,7 @@ const AFTER_CUSTOM_FIELDS = [
   payments,
   ingestion,
   alerts,
+  approvals,
   webhooks,
   testClocks,
   accounts,

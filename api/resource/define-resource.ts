@@ -110,6 +110,8 @@ export type FixtureSeed = {
   /** The tenant's own. */
   readonly platformId: string
   unique(prefix: string): string
+  /** The id of a user who is invited to the tenant. */
+  user(): Promise<string>
   make<R extends StoredRow>(resource: Resource<R>): Promise<R>
 }
 

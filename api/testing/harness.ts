@@ -114,6 +114,13 @@ function seedOf(call: Call, platformId: string): Seed {
       counter += 1
       return `${prefix}-${process.pid}-${counter}`
     },
+    user: async () => {
+      const username = `${seed.unique('approver')}@example.com`
+      const body = { username, account_memberships: [{ role_ids: ['role_contributor'] }] }
+      const { status, body: view } = await call('POST', '/v1/users', body)
+      if (status !== 201) throw new Error(`a user: ${status} ${JSON.stringify(view)}`)
+      return view['id']
+    },
     make,
   }
   return seed

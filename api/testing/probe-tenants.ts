@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { looksLikeId } from '../../shared/ids.ts'
 import { seedAccounts } from '../modules/accounts/users/testing/seed-accounts.ts'
+import { seedRequest } from '../modules/approvals/testing/seed-request.ts'
 import { seedInvoice } from '../modules/billing/testing/seed-invoice.ts'
 import { RESOURCES } from '../modules/modules.ts'
 import { type Answer, type ApiHarness, callerWith, type TestTenant } from './harness.ts'
@@ -184,6 +185,7 @@ export async function seedTenant(api: ApiHarness, tenant: TestTenant): Promise<S
     seeded.set(resource.objectType, await tenant.seed.make(resource))
   }
   seeded.set('INVOICE', await seedInvoice(api, tenant))
+  seeded.set('APPROVAL_REQUEST', await seedRequest(tenant))
   for (const [objectType, view] of await seedAccounts(tenant, seeded.get('ROLE')?.['id'])) seeded.set(objectType, view)
   return seeded
 }

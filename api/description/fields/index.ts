@@ -1,5 +1,6 @@
 // Every text about a field: by its name, by `Component.name` where a name means several things, and by `Component.` for the whole.
 import { ACCESS } from './access.ts'
+import { APPROVALS } from './approvals.ts'
 import { CATALOG } from './catalog.ts'
 import { CLAUSES } from './clauses.ts'
 import { COMMON } from './common.ts'
@@ -26,6 +27,7 @@ function together(groups: readonly Readonly<Record<string, string>>[]): Readonly
 
 export const FIELD_TEXTS = together([
   ACCESS,
+  APPROVALS,
   EXPLANATIONS,
   INVOICES,
   INVOICE_LINES,

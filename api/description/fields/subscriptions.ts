@@ -32,10 +32,9 @@ export const SUBSCRIPTIONS: Readonly<Record<string, string>> = {
   activated_at: 'When it became ACTIVE. Null: it has not been.',
   billing_entity_reference: 'Reference of the billing entity.',
   'PricingPlanSchedulePricingPlanVersionSelector.pricing_plan_reference': 'Reference of the plan.',
-  pending_review_pricing_plan_schedule_ids:
-    'Ids of the schedules that are pending review, in the order of time. Nothing sets an approval status yet, so it is empty.',
+  pending_review_pricing_plan_schedule_ids: 'Ids of the schedules that are pending review, in the order of time.',
   approval_status:
-    'The approval that the schedule needs before it becomes ACTIVE. Null: none. Always null today, since there are no approvals yet.',
+    'How the last approval request of the schedule stands. PENDING_REVIEW: it stays as it is until it is decided or cancelled. Null: its activation needed no approval.',
   'PricingPlanSchedule.pricing_categories':
     'The prices that the schedule has without a plan, or on top of one, grouped by product category. Where one schedule is read, also those that it has instead of prices of its version.',
   'PricingPlanScheduleCreate.pricing_categories': OWN_PRICES,

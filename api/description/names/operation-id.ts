@@ -29,6 +29,10 @@ const SPECIAL: Readonly<Record<string, string>> = {
   'POST /v1/ingest/meter-data/amend': 'ingest_meter_data_amend_by_reference',
   // One file, not a collection.
   'GET /v1/catalog': 'catalog_get',
+  // Beside those of one request.
+  'POST /v1/approval-requests/approve': 'approval_requests_approve_many',
+  'POST /v1/approval-requests/decline': 'approval_requests_decline_many',
+  'POST /v1/approval-requests/cancel': 'approval_requests_cancel_many',
   // The name of a tool is short.
   'GET /v1/pricing-plan-schedules/{id}/on-demand-pricing-items': 'pricing_plan_schedules_on_demand_items_read',
   'POST /v1/ingest/meter-data/delete': 'ingest_meter_data_delete_by_reference',

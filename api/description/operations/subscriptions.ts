@@ -77,5 +77,6 @@ export const SUBSCRIPTIONS_OPERATIONS: Readonly<Record<string, string>> = {
     'Only a DRAFT schedule can be deleted. The schedule before it keeps its end; set its `end_at` to null to have it run on.',
   pricing_plan_schedules_activate:
     'From then on the schedule is billed. The schedules before it must be ACTIVE. Of two calls for one draft at once, the later one is ' +
-    'refused. Sent again afterwards, the call answers the schedule as it is.',
+    'refused. Sent again afterwards, the call answers the schedule as it is. Where an approval policy requires it, the schedule is ' +
+    'submitted instead: it stays DRAFT, and `approval_status` is PENDING_REVIEW.',
 }

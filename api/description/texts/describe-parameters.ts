@@ -27,6 +27,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   variant: 'Only those of this variant.',
   'variants[]': 'Only those of one of these variants. May be repeated.',
   active: 'Only those that are active, or only those that are not.',
+  source_type: 'Only those about what is of this type.',
+  'source_ids[]': 'Only those about the things with these ids. May be repeated; not with `source_id`.',
   coupon_id: 'Only those of the coupon with this id.',
   code: 'Only the one with this code; case does not count.',
   created_at: 'Only those created within this range.',

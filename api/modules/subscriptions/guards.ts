@@ -10,6 +10,7 @@ import { isClosedOrArchived } from '../parties/customers/customer-status.ts'
 import { customerResource } from '../parties/customers/resource.ts'
 import type { Customer } from '../parties/customers/table.ts'
 import { paymentAcceptorResource } from '../parties/payment-acceptors/payment-acceptor.ts'
+import { APPROVAL_GUARDS } from './approvals/guards.ts'
 import { CUSTOMER_IN_USE_GUARDS } from './checks/customers-in-use.ts'
 import { anySubscription, inTheWay } from './checks/in-the-way.ts'
 import { CHANGE_OF_CUSTOMER_GUARDS } from './coupons/change-of-customer.ts'
@@ -73,6 +74,7 @@ export const SUBSCRIPTION_GUARDS = [
   beforeSave(customerResource, refuseLeavingSubscribed),
   beforeSave(customerResource, refuseForgettingUnbilled),
   ...CUSTOMER_IN_USE_GUARDS,
+  ...APPROVAL_GUARDS,
   beforeSave(billingEntityResource, refuseArchivingSeller),
   beforeSave(scheduleResource, checkSelection),
   beforeSave(scheduleResource, requirePricedTime),

@@ -2,7 +2,9 @@
 import { NAMED_BELOW } from '../../resource/above.ts'
 import { onSeeded, seededId } from '../../resource/routes/route-fixture.ts'
 import { extend } from '../../resource/rules.ts'
+import { APPROVAL_SOURCES } from '../approvals/sources.ts'
 import { defineModule } from '../define-module.ts'
+import { SCHEDULE_SOURCE } from './approvals/schedule-source.ts'
 import { changePlanRoute } from './change-plan/routes.ts'
 import { redemptionRoutes } from './coupons/routes.ts'
 import { SUBSCRIPTION_EFFECTS } from './effects.ts'
@@ -27,7 +29,7 @@ export const subscriptions = defineModule({
   resources: [subscriptionWithSchedules, scheduleResource, seatAssignmentResource, subscriptionGroupResource],
   guards: SUBSCRIPTION_GUARDS,
   effects: SUBSCRIPTION_EFFECTS,
-  extensions: [extend(NAMED_BELOW, subscriptionWithSchedules)],
+  extensions: [extend(NAMED_BELOW, subscriptionWithSchedules), extend(APPROVAL_SOURCES, SCHEDULE_SOURCE)],
   routes: (app, deps) => {
     subscriptionRoutes(app, deps)
     scheduleRoute(app, deps)

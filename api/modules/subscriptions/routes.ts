@@ -9,6 +9,7 @@ import type { Row } from '../../resource/define-resource.ts'
 import { Shape } from '../../resource/shapes.ts'
 import { normalizeTimes } from '../../resource/timestamps.ts'
 import { viewOf } from '../../resource/views.ts'
+import { submitWhereRequired } from './approvals/submit-schedule.ts'
 import { cancelSubscription } from './ending/cancel-subscription.ts'
 import { deleteSchedule } from './schedules/delete-schedule.ts'
 import { NeighbourQuery, neighboursOf } from './schedules/neighbour-query.ts'
@@ -127,9 +128,11 @@ function registerScheduleChanges(app: FastifyInstance, deps: RouteDeps): void {
   writeRoute(app, deps, {
     ...onSchedule,
     permission: 'PRICING_PLAN_SCHEDULE.UPDATE',
-    summary: 'Activate a draft schedule; those before it must be active.',
+    summary:
+      'Activate a draft schedule, or submit it for approval where a policy says so; those before it must be active.',
     method: 'POST',
     url: `${SCHEDULE}/activate`,
-    handle: async (uow, { params }) => await viewOf(uow, scheduleResource, await activateSchedule(uow, params.id)),
+    handle: async (uow, { params }) =>
+      await viewOf(uow, scheduleResource, await activateSchedule(uow, params.id, { instead: submitWhereRequired })),
   })
 }

@@ -41,6 +41,7 @@ import {
   SubscriptionVariant,
   TemplateSettings,
 } from './schema.ts'
+import { SERVICE_DEFAULTS } from './service-defaults.ts'
 import { type Subscription, subscriptions } from './table.ts'
 import { checkVariant, entityOfSeller } from './variants.ts'
 import { computeViews } from './views/view-subscriptions.ts'
@@ -155,9 +156,8 @@ export const subscriptionResource = defineResource<Subscription, GivenParties>({
     return {
       ...(row.billing_entity_reference || entityId === null ? {} : { billing_entity_id: idOf('bill', entityId) }),
       ...(platform.default_pricing_currency === null ? {} : { billing_currency: platform.default_pricing_currency }),
-      billing_period: { type: 'MONTH', value: 1 },
+      ...SERVICE_DEFAULTS,
       billing_time: 'CALENDAR',
-      due_date_configuration: { type: 'PERIOD_AFTER_INVOICE_DATE', period: { type: 'DAY', value: 30 } },
       type: 'BILLING',
       variant: 'DEFAULT',
       init_invoice_on_hold: false,

@@ -81,8 +81,8 @@ export const schedules = pgTable('pricing_plan_schedules', {
   own_pricing_plan_version_id: text().$type<Id<'ppve'>>(),
   /** How the version was named; null by its id. */
   pricing_plan_version_selector: wireJson<VersionSelector>(),
-  /** Null: nobody has to approve it. */
-  approval_status: text().$type<'PENDING_REVIEW' | 'APPROVED' | 'DECLINED'>(),
+  /** How its last approval request stands; null where none was needed. */
+  approval_status: text().$type<'PENDING_REVIEW' | 'APPROVED' | 'DECLINED' | 'CANCELLED'>(),
   start_at: timestamp().notNull(),
   end_at: timestamp(),
   pricing_currency: text().notNull(),

@@ -15,6 +15,7 @@ import { subscriptionResource } from '../subscription.ts'
 import type { Schedule, Subscription } from '../table.ts'
 import { checkTerms } from './check-terms.ts'
 import { type NamesVersion, namedVersion } from './named-version.ts'
+import { refusePending } from './pending-review.ts'
 import { listSchedules, requireAhead, requireExact, requireOpen, requireWaiting, scheduleResource } from './schedule.ts'
 import { requireSellable, versionAtStart } from './schedule-version.ts'
 
@@ -99,8 +100,18 @@ export async function updateSchedule(
   return row
 }
 
-/** Activates a DRAFT schedule; an ACTIVE one stays as it is. Refused while one before it is DRAFT (contract: States). */
-export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> {
+/** What is done with a schedule that could become ACTIVE; null: it does. */
+export type Instead = (uow: Uow, schedule: Schedule, subscription: Subscription) => Promise<Schedule | null>
+
+/**
+ * Activates a DRAFT schedule, unless something else is done `instead`; an ACTIVE one stays as it is. Refused while one before it is DRAFT
+ * (contract: States). `isApproved`: by its approval request.
+ */
+export async function activateSchedule(
+  uow: Uow,
+  id: string,
+  { instead, isApproved = false }: { readonly instead?: Instead; readonly isApproved?: boolean } = {},
+): Promise<Schedule> {
   const { schedule, subscription, seen } = await lockSchedule(uow, id)
   if (schedule.status === 'ACTIVE') {
     if (seen.status === 'ACTIVE') return schedule
@@ -111,30 +122,23 @@ export async function activateSchedule(uow: Uow, id: string): Promise<Schedule> 
       resourceType: scheduleResource.objectType,
     })
   }
-  requireReviewed(schedule)
+  if (!isApproved) await refusePending(uow, schedule)
   const waiting = (await listSchedules(uow, subscription.id)).find(
     other => other.start_at < schedule.start_at && other.status === 'DRAFT',
   )
   if (waiting) {
-    throw new AppError(
-      'INVALID_OPERATION',
-      `The schedule ${waiting.id} before it is ${waiting.approval_status === 'PENDING_REVIEW' ? 'pending review' : 'still DRAFT'}; it must become ACTIVE first.`,
-      {
-        resourceId: waiting.id,
-        resourceType: scheduleResource.objectType,
-      },
-    )
+    const message = `The schedule ${waiting.id} before it is ${waiting.approval_status === 'PENDING_REVIEW' ? 'pending review' : 'still DRAFT'}; it must become ACTIVE first.`
+    throw new AppError('INVALID_OPERATION', message, {
+      resourceId: waiting.id,
+      resourceType: scheduleResource.objectType,
+    })
   }
-  const row = await activateOne(uow, schedule, subscription)
+  await requireActivatable(uow, schedule, subscription)
+  const other = await instead?.(uow, schedule, subscription)
+  if (other) return other
+  const row = await makeActive(uow, schedule, isApproved ? 'APPROVED' : null)
   await wakeBilling(uow, subscription)
   return row
-}
-
-/** Throws INVALID_OPERATION for a schedule that is pending review: its approval activates it (contract: States). */
-function requireReviewed({ id, approval_status }: Schedule): void {
-  if (approval_status !== 'PENDING_REVIEW') return
-  const message = `The schedule ${id} is pending review; it becomes ACTIVE when it is approved.`
-  throw new AppError('INVALID_OPERATION', message, { resourceId: id, resourceType: scheduleResource.objectType })
 }
 
 /** Where the request says a schedule of the subscription, which has this place in the order of time; null where it does not. */
@@ -151,13 +155,8 @@ export async function activateAllSchedules(
 ): Promise<void> {
   const all = await listSchedules(uow, subscription.id)
   if (all.length === 0) {
-    throw new AppError(
-      'INVALID_OPERATION',
-      'A subscription needs a schedule before it can be ACTIVE; create one first.',
-      {
-        field: 'status',
-      },
-    )
+    const message = 'A subscription needs a schedule before it can be ACTIVE; create one first.'
+    throw new AppError('INVALID_OPERATION', message, { field: 'status' })
   }
   for (const [place, schedule] of all.entries()) {
     const path = pathOf(place)
@@ -170,22 +169,34 @@ export async function activateAllSchedules(
 /** One that was activated earlier is judged again: what the subscription says may change until it is ACTIVE itself. */
 async function activateIn(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<void> {
   requireExact(schedule, subscription)
-  requireReviewed(schedule)
-  if (schedule.status === 'DRAFT') return void (await activateOne(uow, schedule, subscription))
+  await refusePending(uow, schedule)
+  if (schedule.status === 'DRAFT') {
+    await requireActivatable(uow, schedule, subscription)
+    return void (await makeActive(uow, schedule, null))
+  }
   await requireSellable(uow, schedule, subscription, true)
   await checkTerms(uow, schedule, schedule)
 }
 
-async function activateOne(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<Schedule> {
+/** What its own prices say is final from here on: they are what is reviewed, or billed. */
+async function requireActivatable(uow: Uow, schedule: Schedule, subscription: Subscription): Promise<void> {
   requireOpen(subscription)
   requireExact(schedule, subscription)
   if (schedule.own_pricing_plan_version_id !== null) await activatePrices(uow, schedule.own_pricing_plan_version_id)
   await requireSellable(uow, schedule, subscription, true)
   // Judged again: a version may have changed since the draft was saved.
   await checkTerms(uow, schedule, schedule)
+}
+
+async function makeActive(
+  uow: Uow,
+  schedule: Schedule,
+  approval_status: Schedule['approval_status'],
+): Promise<Schedule> {
   const pricing_plan_version_id = await versionAtStart(uow, schedule)
   return await saveChange(uow, scheduleResource, schedule, {
     status: 'ACTIVE',
+    approval_status,
     pricing_plan_version_id: idOf('ppve', pricing_plan_version_id),
   })
 }

@@ -52,7 +52,7 @@ export const scheduleResource = defineResource<Schedule, GivenOwnPrices>({
     pricing_plan_id: readOnly(Type.String()),
     pricing_plan_version_id: field(IdText('pricing plan version'), { change: 'draft' }),
     pricing_plan_version_selector: field(VersionSelector, { change: 'draft' }),
-    approval_status: readOnly(OneOf('PENDING_REVIEW', 'APPROVED', 'DECLINED')),
+    approval_status: readOnly(OneOf('PENDING_REVIEW', 'APPROVED', 'DECLINED', 'CANCELLED')),
     // The start of an ACTIVE schedule may move until it has begun. That extends the trial before it, or postpones a change of plan.
     start_at: field(Timestamp, { create: 'required' }),
     // An end that lies ahead may move, or be set, while the schedule is ACTIVE: it is how a plan ends.
