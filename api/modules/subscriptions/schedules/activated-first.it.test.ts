@@ -42,7 +42,10 @@ test('seats that it states of a price by the month are refused once the subscrip
   const url = `/v1/pricing-plan-subscriptions/${id}`
   await succeed(tenant, 'PATCH', url, { billing_period: { type: 'YEAR', value: 1 } })
   const activate = () => tenant.call('PATCH', url, { status: 'ACTIVE' })
-  expect(refusal(await activate())).toEqual([404, 'RESOURCE_NOT_FOUND', 'seats_values.0.pricing_item_config_id'])
+  const refused = await activate()
+  expect(refusal(refused)).toEqual([404, 'RESOURCE_NOT_FOUND', 'seats_values.0.pricing_item_config_id'])
+  // The request does not say the schedule that the field is of.
+  expect(refused.body['message']).toContain(`The schedule ${schedule} cannot become ACTIVE.`)
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-schedules/${schedule}`, {
     seats_values: [{ pricing_item_config_id: byYear, number: '7' }],
   })

@@ -161,9 +161,20 @@ export async function activateAllSchedules(
   for (const [place, schedule] of all.entries()) {
     const path = pathOf(place)
     await activateIn(uow, schedule, subscription).catch(error => {
-      throw path !== null && error instanceof AppError ? error.within(path) : error
+      if (!(error instanceof AppError)) throw error
+      throw path === null ? ofSchedule(error, schedule) : error.within(path)
     })
   }
+}
+
+/** The same refusal where the request does not say the schedule, so that its field is one of that schedule. */
+function ofSchedule({ code, message, details }: AppError, { id }: Schedule): AppError {
+  if (details.resourceId === id || details.field === 'status') return new AppError(code, message, details)
+  return new AppError(code, `The schedule ${id} cannot become ACTIVE. ${message}`, {
+    resourceId: id,
+    resourceType: scheduleResource.objectType,
+    ...details,
+  })
 }
 
 /** One that was activated earlier is judged again: what the subscription says may change until it is ACTIVE itself. */
