@@ -1,7 +1,7 @@
 // How often one address may ask. In memory, per process: a bound on guessing and flooding, not an account.
-import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { networkOf } from '../../shared/http/network-of.ts'
 
 export type RateLimit = {
   /** Counts one; when there were too many, the seconds to wait. */
@@ -81,27 +81,4 @@ export async function sendTooManyRequests(reply: FastifyReply, wait: number | nu
 }
 
 /** The key under which the requests of an address are counted together. */
-export const rateLimitKeyOf = (request: FastifyRequest): string => rateLimitKey(request.ip)
-
-/**
- * An IPv4 address as it is; of an IPv6 address the first 64 bits, since one network of a customer has all that follow. An IPv4
- * address written as IPv6 is the IPv4 address.
- */
-export function rateLimitKey(address: string): string {
-  const text = address.replace(/%.*$/, '').toLowerCase()
-  if (isIP(text) !== 6) return text
-  // The URL parser writes it in the one short form, without dots.
-  const [head = '', tail] = new URL(`http://[${text}]/`).hostname.slice(1, -1).split('::')
-  const groupsOf = (part: string | undefined): string[] => (part ? part.split(':') : [])
-  const [first, last] = [groupsOf(head), groupsOf(tail)]
-  const groups = [...first, ...Array.from({ length: 8 - first.length - last.length }, () => '0'), ...last]
-  const [high, low] = groups.slice(6).map(group => Number.parseInt(group, 16))
-  if (
-    groups.slice(0, 5).every(group => group === '0') &&
-    groups[5] === 'ffff' &&
-    high !== undefined &&
-    low !== undefined
-  )
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  return `${groups.slice(0, 4).join(':')}::/64`
-}
+export const rateLimitKeyOf = (request: FastifyRequest): string => networkOf(request.ip)

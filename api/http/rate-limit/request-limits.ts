@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../../shared/errors.ts'
 import { atOnce } from '../../../shared/http/at-once.ts'
+import { networkOf } from '../../../shared/http/network-of.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { LiveRates } from './live-rates.ts'
 import { BURST_SECONDS } from './live-rates.ts'
@@ -68,15 +69,6 @@ const tooMany = (by: string, { retryAfterSeconds }: Taken): AppError =>
       retryAfterSeconds,
     },
   )
-
-/** An address of IPv4, or the network of 64 bits that a caller with IPv6 is given whole. */
-export function networkOf(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = '', tail] = address.split('::')
-  const parts = head === '' ? [] : head.split(':')
-  const missing = tail === undefined ? 0 : 8 - parts.length - (tail === '' ? 0 : tail.split(':').length)
-  return [...parts, ...Array<string>(Math.max(0, missing)).fill('0')].slice(0, 4).join(':')
-}
 
 /** Holds every call under /v1 to the limits, and says on each answer what is left. Call before any route is declared. */
 export function limitRequests(app: FastifyInstance, limits: RequestLimits): void {

@@ -98,14 +98,17 @@ async function readPage(
     const found = await deps.events.list(tenant, { filter, now, limit: page.limit, offset })
     const { events, ended } = found
     const total = found.total ?? (ended ? offset + events.length : await deps.events.count(tenant, filter))
-    return { events, total, more: total > end }
+    // Of more than pages reach it is not counted how many there are.
+    const more = total > end || (end === LIST_DEPTH && (await hasOlder(deps, tenant, filter, events.at(-1))))
+    return { events, total: more ? Math.max(total, end + 1) : total, more }
   }
   // As many are decided as it takes to know that more follow; so the pages that are counted then are those that are known.
   let limit = Math.min(DECIDED_DEPTH, Math.ceil(FIRST_SHARE * end) + 1)
   let { events, ended } = await deps.events.list(tenant, { filter, now, limit, offset: 0 })
+  let seen = events.length
   const first = await decided(deps, tenant, events, verdict)
   const matching = [...first.events]
-  for (let seen = events.length; matching.length <= end && !ended && seen < DECIDED_DEPTH; seen += events.length) {
+  for (; matching.length <= end && !ended && seen < DECIDED_DEPTH; seen += events.length) {
     const position = events.at(-1)
     if (!position) break
     limit = Math.min(DECIDED_DEPTH - seen, 2 * seen)
@@ -114,8 +117,21 @@ async function readPage(
     matching.push(...(await decided(deps, tenant, events, verdict)).events)
   }
   const facts = first.events.length >= end ? first.facts : undefined
-  return { events: matching.slice(offset, end), total: matching.length, more: matching.length > end, facts }
+  const isUndecided =
+    matching.length <= end && seen >= DECIDED_DEPTH && (await hasOlder(deps, tenant, filter, events.at(-1)))
+  if (isUndecided && offset > 0 && offset >= matching.length) throw noneLeft(verdict)
+  const more = matching.length > end || isUndecided
+  return { events: matching.slice(offset, end), total: Math.max(matching.length, more ? end + 1 : 0), more, facts }
 }
+
+/** Whether any event that matches is older than this one. */
+const hasOlder = async (
+  { events }: EventsDeps,
+  tenant: Tenant,
+  filter: EventFilter,
+  position: StoredEvent | undefined,
+): Promise<boolean> =>
+  position !== undefined && (await events.beyond(tenant, { filter, position, side: 'OLDER', limit: 1 })).length > 0
 
 /**
  * What follows or precedes a record. Of a verdict that few events have, as many are decided as a list reaches; the answer may then
@@ -157,11 +173,18 @@ const FIRST_SHARE = 1.25
 /** Events whose verdict is found out in one reading. */
 const DECIDED_AT_ONCE = 1_000
 
+const OLDER = 'To read on, use starting_after; to see older ones, give timestamp=[,to].'
+
+const noneLeft = (verdict: Verdict): AppError =>
+  new AppError('INVALID_FIELD', `Of the newest ${DECIDED_DEPTH} events, no more are ${verdict}. ${OLDER}`, {
+    field: 'page',
+  })
+
 function tooDeep({ limit }: Page, verdict: Verdict | null): AppError {
   const [depth, which] = verdict === null ? [LIST_DEPTH, ''] : [DECIDED_DEPTH, ` by ${verdict}`]
   const message =
     `A list of events${which} reaches the newest ${depth} that match: page ${Math.floor(depth / limit)} of this limit. ` +
-    'To read on, use starting_after; to see older ones, give timestamp=[,to].'
+    OLDER
   return new AppError('INVALID_FIELD', message, { field: 'page' })
 }
 
