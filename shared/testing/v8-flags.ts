@@ -14,5 +14,14 @@ const later = (budget: number): string[] =>
  */
 export const PURE_FLAGS = [...later(400_000), '--max-semi-space-size=64']
 
-/** For tests with servers. Where every core is busy, parallel threads of the garbage collector wait for each other. */
-export const SERVER_FLAGS = [...later(1_000_000), '--single-threaded-gc', '--max-semi-space-size=32']
+/**
+ * For tests with servers. Where every core is busy, parallel threads of the garbage collector wait for each other. Files follow each other
+ * for many minutes in one process: what V8 throws away of code that no test has called for a while, it would compile again. This and a young
+ * heap of twice the size save a thirtieth of the processor time.
+ */
+export const SERVER_FLAGS = [
+  ...later(1_000_000),
+  '--single-threaded-gc',
+  '--max-semi-space-size=64',
+  '--no-flush-bytecode',
+]
