@@ -74,7 +74,7 @@ const withDefaults = ({ type, approval_groups }: Approvers): Approvers => ({
   })),
 })
 
-/** The ACTIVE policy of a source type, of which there is one at most; null where nothing needs an approval. */
+/** The ACTIVE policy of a source type; null where nothing needs an approval. The database allows one at a time. */
 export async function activePolicy(uow: ReadUow, sourceType: SourceType): Promise<ApprovalPolicy | null> {
   const p = approvalPolicies
   const where = and(inThisTenant(uow, p), eq(p.source_type, sourceType), eq(p.status, 'ACTIVE'))

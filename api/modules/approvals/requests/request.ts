@@ -66,7 +66,7 @@ function reviewedBy(_uow: ReadUow, userIds: readonly string[]): SQL {
   )
 }
 
-/** The request of a thing that waits for a decision, of which there is one at most. */
+/** The pending request of a thing. The database allows one at a time. */
 export async function pendingRequest(uow: ReadUow, type: SourceType, id: string): Promise<ApprovalRequest | null> {
   return await latest(uow, and(eq(r.source_type, type), eq(r.source_id, id), eq(r.status, 'PENDING_REVIEW')))
 }
