@@ -37,6 +37,8 @@ export function createRounds(database: Database, { roundMs = ROUND_MS } = {}): R
   /** Those that did not wait when they were woken: they were at work, and may have missed what woke them. */
   const woken = new Set<Asker>()
   let timer: NodeJS.Timeout | undefined
+  /** The moment of the last round, which a timer may have taken a little early. */
+  let lastAt = 0
 
   const schedule = (): void => {
     clearTimeout(timer)
@@ -48,7 +50,10 @@ export function createRounds(database: Database, { roundMs = ROUND_MS } = {}): R
     // A timer may be a little early.
     const until = performance.now() + 1
     const due = [...waiting].filter(({ dueAt }) => dueAt <= until)
-    for (const each of due) waiting.delete(each)
+    for (const each of due) {
+      waiting.delete(each)
+      lastAt = Math.max(lastAt, each.dueAt)
+    }
     schedule()
     if (due.length === 0) return
     askAll(
@@ -63,8 +68,8 @@ export function createRounds(database: Database, { roundMs = ROUND_MS } = {}): R
       },
     )
   }
-  /** All wait for the same moments, so that they are asked together. */
-  const nextRound = (now: number): number => (Math.floor(now / roundMs) + 1) * roundMs
+  /** All wait for the same moments, so that they are asked together; none has the same one twice. */
+  const nextRound = (now: number): number => (Math.floor(Math.max(now, lastAt) / roundMs) + 1) * roundMs
 
   return {
     ask: ({ by, text }, { stop, atOnce = false }) =>
