@@ -104,12 +104,13 @@ async function readEntries(
     ...(orders ? [`${COARSE_ORDER} >= ${orders[0]} AND ${COARSE_ORDER} < ${orders[1]}`] : []),
   ]
   const proven = query.proven === undefined ? '0' : `reference = ${filter.bind(query.proven, 'String')}`
-  // Events of a customer and meter are neighbours and mostly say the same of themselves: what they have in common is answered once.
+  // Events of a customer and meter are neighbours and mostly say the same of themselves: what they have in common is answered once. Each
+  // hash becomes text by itself: joined as bytes, one that ends with zeros would lose them, and shift all that follow.
   const rows = await selectRows<Row>(
     client,
     `SELECT customer_key, meter_reference, subscription, properties, value_references,
-       hex(arrayStringConcat(groupArray(${ORDER}))),
-       hex(arrayStringConcat(groupArray(SHA256(concat(unhex('00'), unhex(content_hash), reference))))),
+       arrayStringConcat(groupArray(hex(${ORDER}))),
+       arrayStringConcat(groupArray(hex(SHA256(concat(unhex('00'), unhex(content_hash), reference))))),
        groupArray(toFloat64(toUnixTimestamp64Milli(timestamp))), groupArray(log_partition), groupArray(toFloat64(log_seq)),
        anyIf(toString(content_hash), ${proven})
      FROM (
