@@ -8,8 +8,7 @@ const ENTRIES_MAX = 10_000
 export type ShortMemory<T> = (key: string, load: () => Promise<T>) => Promise<T>
 
 /**
- * How old something is goes by the time of the day, also in that of a test clock, which stands still: a key names that time where what is
- * read depends on it. With `refreshMs`, what is older than that is given once more while it is read again, so that nobody waits for it.
+ * Age is measured in real time, since a test clock stands still. Where what is read depends on the time of a test clock, the key has that time. With `refreshMs`, what is older than that is given once more while it is read again, so no caller waits for it.
  */
 export function createShortMemory<T>(
   clock: Clock,

@@ -13,7 +13,7 @@ let stored = 0
 
 const eventAt = (place: number): StoredEvent => ({
   idHash: place.toString(16).padStart(32, '0'),
-  customerKey: 'nobody',
+  customerKey: 'unknown-customer',
   meterReference: 'm',
   subscription: '',
   properties: {},
