@@ -1,7 +1,15 @@
 // What each statement costs PostgreSQL, where it counts that (BENCH_STATEMENTS=1, or pg_stat_statements loaded in the server given).
 import type pg from 'pg'
 
-type Statement = { readonly calls: string; readonly ms: number; readonly rows: string; readonly query: string }
+type Statement = {
+  readonly calls: string
+  readonly ms: number
+  readonly rows: string
+  /** Of its write-ahead log, and how much of that was whole pages. */
+  readonly bytes: string
+  readonly pages: string
+  readonly query: string
+}
 
 const SHOWN = 25
 const QUERY_SHOWN = 150
@@ -42,15 +50,20 @@ export async function resetStatements(database: pg.Client): Promise<boolean> {
 /** Prints the dearest statements since, in milliseconds on the clock an invoice, the wait for locks included. */
 export async function printStatements(database: pg.Client, invoices: number): Promise<void> {
   const { rows } = await database.query<Statement>(
-    `select calls, total_exec_time + total_plan_time as ms, rows, query from pg_stat_statements
+    `select calls, total_exec_time + total_plan_time as ms, rows, wal_bytes as bytes, wal_fpi as pages, query from pg_stat_statements
      order by total_exec_time + total_plan_time desc limit $1`,
     [SHOWN],
   )
-  const sum = await database.query('select sum(total_exec_time + total_plan_time) as ms from pg_stat_statements')
-  console.log(`  all statements: ${(sum.rows[0]?.ms / invoices).toFixed(3)} ms an invoice`)
-  for (const { calls, ms, rows: found, query } of rows)
+  const sum = await database.query(
+    'select sum(total_exec_time + total_plan_time) as ms, sum(wal_bytes) as bytes, sum(wal_fpi) as pages from pg_stat_statements',
+  )
+  const logged = ({ bytes, pages }: Pick<Statement, 'bytes' | 'pages'>): string =>
+    `${(Number(bytes) / invoices / 1024).toFixed(2)} KiB and ${(Number(pages) / invoices).toFixed(2)} whole pages of log`
+  console.log(`  all statements: ${(sum.rows[0]?.ms / invoices).toFixed(3)} ms an invoice, ${logged(sum.rows[0])}`)
+  for (const { calls, ms, rows: found, query, ...log } of rows)
     console.log(
-      `  ${(ms / invoices).toFixed(3)} ms, ${calls} calls, ${found} rows: ${query.replace(/\s+/g, ' ').slice(0, QUERY_SHOWN)}`,
+      `  ${(ms / invoices).toFixed(3)} ms, ${calls} calls, ${found} rows, ${logged(log)}: ` +
+        query.replace(/\s+/g, ' ').slice(0, QUERY_SHOWN),
     )
   for (const now of await housekeeping(database)) {
     const { vacuum, vacuums, analysis, analyses } = before.get(now.relname) ?? NONE
