@@ -143,7 +143,6 @@ export type PinnedTexts = {
 /** A pin as stored. */
 export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): PinnedTexts {
   const shared: readonly string[] = CATALOG
-  const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map(name => [name, inputs[name]])))
   const { tax_exchange_rates: rates, tax_answers: answers } = inputs
   const kept = {
     ...inputs,
@@ -151,12 +150,23 @@ export function textsOf({ inputs, request }: Pick<Pin, 'inputs' | 'request'>): P
     ...(answers ? { tax_answers: taxAnswersOf(answers, request) } : {}),
   }
   const own = Object.fromEntries(Object.entries(kept).filter(([name]) => !shared.includes(name)))
-  return {
-    catalogHash: createHash('sha256').update(catalog).digest('hex'),
-    catalog,
-    inputs: JSON.stringify(own),
-    request: encode(request),
-  }
+  return { ...catalogTextOf(inputs), inputs: jsonOfMembers(own), request: encode(request) }
+}
+
+type CatalogText = Pick<PinnedTexts, 'catalogHash' | 'catalog'>
+
+/** The texts of catalogs, by their prices. */
+const catalogs = new WeakMap<object, { readonly members: readonly unknown[]; readonly text: CatalogText }>()
+
+/** Of subscriptions that are read together the catalog is mostly the same, and has tens of kilobytes. */
+function catalogTextOf(inputs: BillingInputs): CatalogText {
+  const members = CATALOG.map(name => inputs[name])
+  const known = catalogs.get(inputs.pricings)
+  if (known?.members.every((member, place) => member === members[place])) return known.text
+  const catalog = jsonOfMembers(Object.fromEntries(CATALOG.map((name, place) => [name, members[place]])))
+  const text = { catalogHash: createHash('sha256').update(catalog).digest('hex'), catalog }
+  catalogs.set(inputs.pricings, { members, text })
+  return text
 }
 
 /** What many subscriptions have in common, as decoded. */

@@ -1,6 +1,5 @@
 // Everything an invoice is computed from, except usage: plain values in wire shape, so that they can be hashed and
 // compared. Only what the invoice depends on is here; any other field cannot change an invoice.
-import { hash } from 'node:crypto'
 import type { ExchangeRate } from '../../../../shared/billing/exchange/exchange-rates.ts'
 import type { BillingTime, PeriodLength } from '../../../../shared/billing/periods.ts'
 import type { TaxCategory } from '../../../../shared/billing/tax/tax.ts'
@@ -26,7 +25,7 @@ import type { ScheduleIncludedVolume } from '../../subscriptions/included-volume
 import type { OverridePricing } from '../../subscriptions/overrides/schema.ts'
 import type { Variant } from '../../subscriptions/schema.ts'
 import type { PersistedUsageInput } from '../persisted-usage/load-persisted-usage.ts'
-import { jsonOfMembers } from './json-of-members.ts'
+import { hashOfMembers } from './json-of-members.ts'
 
 export type PlatformInput = InvoicingSettings & { readonly late_event_policy: LateEventPolicy }
 
@@ -258,4 +257,4 @@ export const usingCustomer = ({
 
 /** A hash of the inputs: equal exactly when the invoice computed from the same usage is the same. */
 export const inputsHashOf = (inputs: BillingInputs): string =>
-  hash('sha256', jsonOfMembers({ ...inputs, attribution: decidingAttribution(inputs.attribution) }))
+  hashOfMembers({ ...inputs, attribution: decidingAttribution(inputs.attribution) })

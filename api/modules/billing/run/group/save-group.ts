@@ -185,7 +185,11 @@ async function lockStates(
   const states = await loadStates(uow, held)
   for (const [id, { state }] of prepared) {
     const now = states.get(id)
-    if (now?.hash === state.hash) continue
+    if (now?.hash === state.hash) {
+      // The one that was prepared is the same, and what follows from its inputs alone is remembered with them.
+      states.set(id, { ...state, ahead: now.ahead })
+      continue
+    }
     states.delete(id)
     // The next attempt finds out which were deleted and which changed.
     outcomes.set(id, skip && !held.some(each => each === id) ? { kind: 'ALONE' } : null)
