@@ -99,19 +99,25 @@ export async function takeNumbers(
     }
     return values
   }
-  const first = from(null)
-  const inserted = await uow.tx.execute(sql`
-    insert into invoice_counters (platform_id, environment, counter_key, last_number)
-    values (${platformId}, ${environment}, ${counterKey}, ${String(first.at(-1))}) on conflict do nothing`)
-  if (inserted.rowCount === 1) return first
-  const locked = await uow.tx.execute<{ last_number: string }>(sql`
-    select last_number from invoice_counters
-    where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey} for update`)
-  const [row] = locked.rows
-  if (!row) throw new Error('a counter is never deleted')
-  const values = from(BigInt(row.last_number))
-  await uow.tx.execute(sql`
-    update invoice_counters set last_number = ${String(values.at(-1))}
-    where platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey}`)
+  const own = sql`platform_id = ${platformId} and environment = ${environment} and counter_key = ${counterKey}`
+  const lockLast = async (): Promise<string | null> => {
+    const { rows } = await uow.tx.execute<{ last_number: string }>(
+      sql`select last_number from invoice_counters where ${own} for update`,
+    )
+    return rows[0]?.last_number ?? null
+  }
+  // Nearly always it is there. To insert it first would wait for whoever changes it, and then the lock would wait again.
+  let last = await lockLast()
+  if (last === null) {
+    const first = from(null)
+    const inserted = await uow.tx.execute(sql`
+      insert into invoice_counters (platform_id, environment, counter_key, last_number)
+      values (${platformId}, ${environment}, ${counterKey}, ${String(first.at(-1))}) on conflict do nothing`)
+    if (inserted.rowCount === 1) return first
+    last = await lockLast()
+  }
+  if (last === null) throw new Error('a counter is never deleted')
+  const values = from(BigInt(last))
+  await uow.tx.execute(sql`update invoice_counters set last_number = ${String(values.at(-1))} where ${own}`)
   return values
 }
