@@ -16,12 +16,9 @@ import {
   reprocessReactions,
 } from '../modules/billing/reprocess/reprocess-jobs.ts'
 import type { ReprocessRun } from '../modules/billing/reprocess/run-reprocess.ts'
-import {
-  billingJobs,
-  billingReactions,
-  findDueBilling,
-  queueBilling,
-} from '../modules/billing/run/jobs/billing-jobs.ts'
+import { billingJobs, findDueBilling } from '../modules/billing/run/jobs/billing-jobs.ts'
+import { billingReactions } from '../modules/billing/run/jobs/changed-jobs.ts'
+import { queueBilling } from '../modules/billing/run/jobs/queue-billing.ts'
 import { findLostSimulations, simulationJobs } from '../modules/billing/simulate/simulation-jobs.ts'
 import { NO_USAGE } from '../modules/billing/testing/no-usage.ts'
 import {

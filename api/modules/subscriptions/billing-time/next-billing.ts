@@ -107,6 +107,32 @@ export async function wakeBillingOfPlan(uow: Uow, planId: string): Promise<void>
         where platform_id = ${platformId} and environment = ${environment} and pricing_plan_id = ${planId} and status = 'ACTIVE')`)
 }
 
+/**
+ * Condition of the subscriptions called `name` in a statement: no test clock has their customers. Those live in its time, and it does
+ * itself what is due.
+ */
+export const hasNoTestClock = (name: string): SQL => {
+  const s = sql.raw(name)
+  return sql`(${s}.environment = 'LIVE' or not exists (select from test_clock_customers m
+    where m.platform_id = ${s}.platform_id and m.environment = ${s}.environment and m.customer_id = ${s}.customer_id))`
+}
+
+/**
+ * Makes these subscriptions due now. Gives those that a group may bill; a group bills none that has a test clock, that is not billed at
+ * all, or that a run has or left.
+ */
+export async function makeDue(uow: Uow, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { platformId, environment } = uow.tenant
+  const now = formatInstant(uow.now)
+  const { rows } = await uow.tx.execute<{ id: string }>(sql`
+    update pricing_plan_subscriptions as s set next_billing_at = least(coalesce(s.next_billing_at, ${now}), ${now})
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = any(${sql.param([...ids])})
+      and s.type = 'BILLING' and s.status in ('ACTIVE', 'CANCELLED') and s.billing_claimed_until is null and ${hasNoTestClock('s')}
+    returning s.id`)
+  return rows.map(({ id }) => id)
+}
+
 /** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))
@@ -152,11 +178,7 @@ export async function claimBilling(
     sql`select pg_advisory_xact_lock(hashtextextended(${`claims\n${platformId}\n${environment}`}, 0))`,
   )
   const isFree = sql`platform_id = ${platformId} and environment = ${environment} and next_billing_at <= ${now}::timestamptz
-    and billing_claimed_until is null and status <> 'DRAFT'
-    -- Those live in the time of a test clock, which does what is due itself.
-    and (environment = 'LIVE' or not exists (select from test_clock_customers m
-      where m.platform_id = pricing_plan_subscriptions.platform_id and m.environment = pricing_plan_subscriptions.environment
-        and m.customer_id = pricing_plan_subscriptions.customer_id))`
+    and billing_claimed_until is null and status <> 'DRAFT' and ${hasNoTestClock('pricing_plan_subscriptions')}`
   const { rows } = await uow.tx.execute<ClaimedBilling>(sql`
     -- Materialized: a plan that read it again for each row would take more than the limit.
     with due as materialized (

@@ -2,6 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ReadUow, SystemTransaction } from '../../../../../shared/database/database.ts'
 import { formatInstant, type Instant, instantOf } from '../../../../../shared/time.ts'
+import { hasNoTestClock } from '../../../subscriptions/billing-time/next-billing.ts'
 
 export type BillingBacklog = {
   readonly due: number
@@ -19,8 +20,7 @@ export type BillingBacklog = {
 export const isDue = (now: Instant): SQL => {
   const time = formatInstant(now)
   return sql`(s.next_billing_at <= ${time}::timestamptz or (s.status = 'ACTIVE' and s.cancelled_at <= ${time}::timestamptz))
-    and (s.environment = 'LIVE' or not exists (select from test_clock_customers m where m.platform_id = s.platform_id
-      and m.environment = s.environment and m.customer_id = s.customer_id))`
+    and ${hasNoTestClock('s')}`
 }
 
 type Row = { due: number; running: number; failing: number; oldest: string | null }

@@ -1,22 +1,20 @@
-// Billing as jobs. Due subscriptions are claimed and billed in groups (group-jobs.ts). A subscription that changed, or
-// that cannot be billed with others, has a job of its own, so that it delays no other.
-import { isDeepStrictEqual } from 'node:util'
+// Billing as jobs. Due subscriptions are claimed and billed in groups (group-jobs.ts). One that changed (changed-jobs.ts), or that cannot
+// be billed with others, has a job of its own, so that it delays no other.
 import { sql } from 'drizzle-orm'
-import { asSystem, type Database, type SystemTransaction } from '../../../../../shared/database/database.ts'
+import { asSystem, type Database } from '../../../../../shared/database/database.ts'
 import { AppError } from '../../../../../shared/errors.ts'
 import type { Logger } from '../../../../../shared/process/logger.ts'
-import type { Environment, Tenant } from '../../../../../shared/tenant.ts'
+import type { Tenant } from '../../../../../shared/tenant.ts'
 import { formatInstant, type Instant } from '../../../../../shared/time.ts'
-import { defineJob, queueJobs } from '../../../../jobs/define-job.ts'
+import { defineJob } from '../../../../jobs/define-job.ts'
 import type { WorkerMetrics } from '../../../../jobs/metrics.ts'
 import { payloadOf, tenantOf } from '../../../../jobs/tenant-jobs.ts'
 import { inTimeOf } from '../../../../test-clock/test-clock.ts'
-import type { OutboxRow } from '../../../../workers/outbox-row.ts'
-import { on } from '../../../../workers/reaction.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { runGroup } from '../group/run-group.ts'
 import { runBilling } from '../run-billing.ts'
 import { billingBacklog, isDue } from './billing-backlog.ts'
+import { changedJob } from './changed-jobs.ts'
 import {
   BILLING_GROUP,
   billGroup,
@@ -26,9 +24,8 @@ import {
   queueGroups,
   settleCancelled,
 } from './group-jobs.ts'
+import { BILLING_RUN, type DueSubscription, queueBilling } from './queue-billing.ts'
 
-/** Names a subscription across tenants; the payload of a `billing-run` job. */
-export type DueSubscription = { platform_id: string; environment: Environment; id: string }
 /** `alone`: no group claims it, so it is billed by itself. */
 type Due = DueSubscription & { readonly alone: boolean }
 
@@ -58,29 +55,6 @@ export async function findDueBilling(database: Database): Promise<Due[]> {
   )
   return found.rows
 }
-
-/** Whether it is a cancellation that took effect: the run that is about to bill up to it does that. */
-const isSettled = ({ type, data, previous_data: previous }: OutboxRow): boolean =>
-  type === 'PRICING_PLAN_SUBSCRIPTION.UPDATED' &&
-  data.status === 'CANCELLED' &&
-  previous?.status === 'ACTIVE' &&
-  isDeepStrictEqual(data.inactive_periods, previous.inactive_periods)
-
-/** The subscriptions that a batch of changes makes due: those that are billed, when they or their schedules changed. */
-function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
-  const due = new Map<string, DueSubscription>()
-  for (const row of rows) {
-    if (isSettled(row)) continue
-    const { object_type, data, platform_id, environment } = row
-    const id = object_type === 'PRICING_PLAN_SUBSCRIPTION' ? data.id : scheduledOn(object_type, data)
-    const bills = data.status === 'ACTIVE' || data.status === 'CANCELLED'
-    if (bills && typeof id === 'string') due.set(id, { platform_id, environment, id })
-  }
-  return [...due.values()]
-}
-
-const scheduledOn = (objectType: string, data: Record<string, unknown>): unknown =>
-  objectType === 'PRICING_PLAN_SCHEDULE' ? data.pricing_plan_subscription_id : undefined
 
 export type BillingJobDeps = BillingDeps & {
   /** In the role millrace_worker. */
@@ -124,28 +98,6 @@ async function billNow(
   }
 }
 
-const BILLING_RUN = { name: 'billing-run' }
-
-/** Queues a run for each. */
-export const queueBilling = (tx: SystemTransaction, due: readonly DueSubscription[]): Promise<void> =>
-  queueJobs(
-    tx,
-    BILLING_RUN,
-    due.map(payload => ({ key: payload.id, payload })),
-  )
-
-export const billingReactions = [
-  on(
-    [
-      'PRICING_PLAN_SUBSCRIPTION.CREATED',
-      'PRICING_PLAN_SUBSCRIPTION.UPDATED',
-      'PRICING_PLAN_SCHEDULE.CREATED',
-      'PRICING_PLAN_SCHEDULE.UPDATED',
-    ],
-    (tx, rows) => queueBilling(tx, billingOf(rows)),
-  ),
-]
-
 /** The jobs of billing; `run` bills one due subscription, `group` many. */
 export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =>
   [
@@ -165,7 +117,7 @@ export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =
           )
           await queueBilling(
             tx,
-            due.filter(({ alone }) => alone).map(({ alone: _, ...own }) => own),
+            due.filter(({ alone }) => alone),
           )
         })
       },
@@ -194,4 +146,5 @@ export const billingJobs = (run: Run = runBilling, group: GroupRun = runGroup) =
         if (again) await asSystem(deps.system, 'billing-run', tx => queueBilling(tx, [due]))
       },
     }),
+    changedJob,
   ] as const

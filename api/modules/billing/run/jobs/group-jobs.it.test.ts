@@ -16,7 +16,8 @@ import { makeActiveSubscription, succeed } from '../../../subscriptions/testing/
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import { runGroup } from '../group/run-group.ts'
 import type { Outcome } from '../outcome.ts'
-import { billingJobs, billingReactions, findDueBilling } from './billing-jobs.ts'
+import { billingJobs, findDueBilling } from './billing-jobs.ts'
+import { billingReactions } from './changed-jobs.ts'
 import { billGroup, type GroupRun, queueGroups } from './group-jobs.ts'
 
 const NOW = Date.parse('2026-03-11T10:00:00Z')
