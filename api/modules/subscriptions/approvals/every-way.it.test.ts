@@ -185,6 +185,27 @@ describe('an ACTIVE schedule', () => {
     })
   })
 
+  test('gets no further discount of the same size, and not the same one for longer; less is always possible', async () => {
+    const large = { percentage: '20', end_at: '2026-05-01T00:00:00Z' }
+    const small = { percentage: '9' }
+    const { schedule } = await running({ discount: { totals: [large, small] } })
+    const { id: coupon } = await succeed(rig.tenant, 'POST', '/v1/coupons', {
+      reference: rig.tenant.seed.unique('fifth'),
+      name: 'Fifth',
+      status: 'ACTIVE',
+      discount: { type: 'PERCENTAGE', percentage: '20' },
+      duration: { type: 'FOREVER' },
+    })
+    const patch = (...totals: object[]) => call('PATCH', `${SCHEDULES}/${schedule}`, { discount: { totals } })
+    await rig.under([approver], async () => {
+      expectRefused(await patch(large, large, small))
+      expectRefused(await patch({ percentage: '20' }, small))
+      expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, { coupon_ids: [coupon] }))
+      for (const totals of [[large, { percentage: '5' }], [large], [{ ...large, end_at: APRIL }], []])
+        expect((await patch(...totals)).status).toBe(200)
+    })
+  })
+
   const due = { due_date_configuration: { type: 'END_OF_THE_MONTH' } }
   const customDue = { rule_groups: [{ rules: [{ type: 'DUE_DATE', due_date: { is_custom: true } }] }] }
 

@@ -14,8 +14,9 @@ import { refusePending } from '../schedules/pending-review.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
+import { addedDiscounts } from './added-discounts.ts'
 import { named, requiredApproval } from './review-schedule.ts'
-import { factsOf } from './schedule-facts.ts'
+import { discountFacts, factsOf } from './schedule-facts.ts'
 
 /** What of a schedule is among its facts. */
 const OF_SCHEDULE = [
@@ -52,7 +53,9 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (active && !differs(OF_SCHEDULE, row, active)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   const required = await requiredApproval(uow, { schedule: row, subscription }, async () =>
-    active === null ? null : await factsOf(uow, active, subscription),
+    active === null
+      ? null
+      : { facts: await factsOf(uow, active, subscription), added: discountFacts(addedDiscounts(active, row)) },
   )
   if (required === null) return
   const { policy } = required
@@ -73,9 +76,8 @@ async function guardSubscription(uow: Uow, row: Subscription, previous: Subscrip
   for (const schedule of await listSchedules(uow, row.id)) {
     if (schedule.status !== 'ACTIVE' || (!isActivated && schedule.end_at !== null && schedule.end_at <= now)) continue
     const required = await requiredApproval(uow, { schedule, subscription: row }, async () => {
-      if (!isActivated) return await factsOf(uow, schedule, previous)
-      const approved = await approvedRequest(uow, 'PRICING_PLAN_SCHEDULE', schedule.id)
-      return approved?.facts ?? null
+      if (!isActivated) return { facts: await factsOf(uow, schedule, previous) }
+      return await approvedRequest(uow, 'PRICING_PLAN_SCHEDULE', schedule.id)
     })
     if (required === null) continue
     const { policy } = required
