@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { withRules } from '../../../resource/rules.ts'
 import type { Answer } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
 import { REQUESTS } from '../../approvals/testing/policy-body.ts'
 import { RULES } from '../../modules.ts'
 import { moveToVersion } from '../succession/move-to-version.ts'
@@ -16,7 +17,7 @@ import {
   SCHEDULES,
   SUBSCRIPTIONS,
 } from '../testing/approval-rig.ts'
-import { makeVersion, succeed } from '../testing/seed-subscription.ts'
+import { makeSchedule, makeVersion, succeed } from '../testing/seed-subscription.ts'
 
 let rig: ApprovalRig
 let approver: Approver
@@ -27,6 +28,7 @@ beforeAll(async () => {
 afterAll(() => rig?.api.close())
 
 const call = (method: string, url: string, body?: object): Promise<Answer> => rig.tenant.call(method, url, body)
+const MAY = '2026-05-01T00:00:00Z'
 const everything = { rule_groups: [] }
 const expectRefused = ({ status, body }: Answer): void => {
   expect([status, body['code'], body['resource_type']], JSON.stringify(body)).toEqual([
@@ -94,7 +96,12 @@ describe('a call that would make a schedule ACTIVE', () => {
     const body = { pricing_plan_id: await planOf(next) }
     await rig.under(
       [approver],
-      async () => expectRefused(await call('POST', `${SUBSCRIPTIONS}/${subscription}/change-plan`, body)),
+      async () => {
+        const refused = await call('POST', `${SUBSCRIPTIONS}/${subscription}/change-plan`, body)
+        expectRefused(refused)
+        expect(refused.body['field']).toBe('pricing_plan_id')
+        expect(refused.body['message']).toContain('/migrate')
+      },
       everything,
     )
     expect(await all(subscription)).toEqual(before)
@@ -104,9 +111,22 @@ describe('a call that would make a schedule ACTIVE', () => {
     })
   })
 
-  test('moving all subscriptions of a version leaves this one where it is', async () => {
+  test.each<[string, () => Promise<string>]>([
+    ['that runs on it', async () => (await running({ ...off('20') })).subscription],
+    [
+      'that waits for it',
+      async () => {
+        const other = { pricing_plan_version_id: await makeVersion(rig.tenant), end_at: MAY }
+        const { subscription } = await running(other)
+        const terms = { pricing_plan_version_id: rig.version, ...off('20') }
+        const waiting = await makeSchedule(rig.tenant, subscription, MAY, terms)
+        await succeed(rig.tenant, 'POST', `${SCHEDULES}/${waiting}/activate`)
+        return subscription
+      },
+    ],
+  ])('moving all subscriptions of a version leaves one %s where it is', async (_which, made) => {
     const next = await makeVersion(rig.tenant)
-    const { subscription } = await running({ ...off('20') })
+    const subscription = await made()
     const before = await all(subscription)
     const database = withRules(rig.api.database, RULES, { permissions: new Set() })
     const move = {
@@ -128,7 +148,7 @@ describe('a call that would make a schedule ACTIVE', () => {
     })
     expect(await all(subscription)).toEqual(before)
     await moving()
-    expect(await all(subscription)).toHaveLength(2)
+    expect((await all(subscription)).map((row: Row) => row['pricing_plan_version_id'])).toContain(next)
   })
 
   test('a copy and a migration are drafts, which are submitted like any other', async () => {

@@ -50,10 +50,12 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (previous && row.approval_status === 'PENDING_REVIEW') await refusePending(uow, previous)
   if (row.status !== 'ACTIVE' || previous?.approval_status === 'PENDING_REVIEW') return
   const active = previous?.status === 'ACTIVE' ? previous : null
-  if (active && !differs(OF_SCHEDULE, row, active)) return
+  // What is moved to other prices is judged as what would be new with them: no facts say what the prices of a plan are.
+  const isMoved = active !== null && active.pricing_plan_version_id !== row.pricing_plan_version_id
+  if (active && !isMoved && !differs(OF_SCHEDULE, row, active)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   const required = await requiredApproval(uow, { schedule: row, subscription }, async () =>
-    active === null
+    active === null || isMoved
       ? null
       : { facts: await factsOf(uow, active, subscription), added: discountFacts(addedDiscounts(active, row)) },
   )
@@ -61,7 +63,7 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const { policy } = required
   const message = active
     ? `The schedule ${row.id} is ACTIVE, and these terms need an approval by the policy ${policy.reference}. Have a schedule with them follow it (POST /v1/pricing-plan-schedules/${row.id}/copy), and activate that.`
-    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead.`
+    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead. Where there is no DRAFT yet, POST /v1/pricing-plan-schedules/{id}/migrate of the schedule before it makes one.`
   throw new AppError('INVALID_OPERATION', message, named(policy))
 }
 

@@ -89,7 +89,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     own_pricing_plan_version_id: carriedOwnVersion(sold, version),
   }).catch(asPlan(request))
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
-  return await activateSchedule(uow, made.id)
+  return await activateSchedule(uow, made.id).catch(asPlan(request))
 }
 
 function requireRunning(subscription: Subscription): void {
@@ -219,8 +219,8 @@ const asPlan =
   (error: unknown): never => {
     if (!(error instanceof AppError)) throw error
     const named = ['pricing_plan_version_selector', 'pricing_currency', 'pricing_plan_version_id']
-    const { field } = error.details
-    if (field === undefined) throw error
+    const { field, resourceType } = error.details
+    if (field === undefined) throw resourceType === 'APPROVAL_POLICY' ? error.at('pricing_plan_id') : error
     if (given === undefined && field.startsWith('billing_period')) {
       const message = `The subscription keeps its billing period with another plan. ${error.message} Or move to that period within its plan first.`
       throw new AppError(error.code, message, { ...error.details, field: 'pricing_plan_id', cause: error })
