@@ -54,7 +54,9 @@ describe('a call that would make a schedule ACTIVE', () => {
   test('PATCH of a subscription: it stays DRAFT until each schedule that needs it is approved', async () => {
     await rig.under([approver], async () => {
       const { subscription, schedule } = await rig.draft()
-      expectRefused(await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not saved' }))
+      const refused = await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not saved' })
+      expectRefused(refused)
+      expect([refused.body['field'], refused.body['message']]).toEqual(['status', expect.stringContaining(schedule)])
       const stored = await succeed(rig.tenant, 'GET', `${SUBSCRIPTIONS}/${subscription}`)
       expect([stored['status'], stored['name']]).not.toEqual(['ACTIVE', 'Not saved'])
       expect(await requestsOf(schedule)).toEqual([])

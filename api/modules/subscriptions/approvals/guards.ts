@@ -42,6 +42,9 @@ const OF_SUBSCRIPTION = [
   'payment_acceptor_ids',
 ] as const
 
+/** What to do in place of a call that would make a schedule ACTIVE which needs an approval. */
+export const SUBMITS = 'POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead.'
+
 const differs = <T extends object>(names: readonly (keyof T)[], row: T, previous: T): boolean =>
   names.some(name => !isDeepStrictEqual(row[name] ?? null, previous[name] ?? null))
 
@@ -63,7 +66,7 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   const { policy } = required
   const message = active
     ? `The schedule ${row.id} is ACTIVE, and these terms need an approval by the policy ${policy.reference}. Have a schedule with them follow it (POST /v1/pricing-plan-schedules/${row.id}/copy), and activate that.`
-    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead. Where there is no DRAFT yet, POST /v1/pricing-plan-schedules/{id}/migrate of the schedule before it makes one.`
+    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. ${SUBMITS}`
   throw new AppError('INVALID_OPERATION', message, named(policy))
 }
 
