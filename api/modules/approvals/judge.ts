@@ -5,15 +5,14 @@ import type { ReadUow } from '../../../shared/database/database.ts'
 import { decimal } from '../../../shared/decimal.ts'
 import { instantOf } from '../../../shared/time.ts'
 import { loadRates } from '../parties/exchange-rates/load-rates.ts'
-import { type Evaluation, evaluate } from './rules/evaluate.ts'
-import type { Facts } from './rules/facts.ts'
+import { type Compared, type Evaluation, evaluate } from './rules/evaluate.ts'
 import type { ApprovalPolicy } from './table.ts'
 
 /** As `evaluate`, by the latest exchange rates. */
 export async function judge(
   uow: ReadUow,
   { rule_groups: groups }: ApprovalPolicy,
-  facts: { readonly before: Facts | null; readonly after: Facts },
+  facts: Compared,
 ): Promise<Evaluation> {
   const { discount, commitments } = facts.after
   const own = [...discount.amounts, ...commitments].map(({ currency }) => currency)

@@ -87,6 +87,15 @@ describe('who decides', () => {
         expect(refusalOf(await other.call('POST', `${REQUESTS}/${id}/${verb}`))).toEqual([400, 'INVALID_OPERATION'])
     })
   })
+
+  test('what is approved is not to be activated again', async () => {
+    await rig.under([approver], async () => {
+      const { id } = await submitted()
+      await approver.call('POST', `${REQUESTS}/${id}/approve`)
+      const { body } = await approver.call('POST', `${REQUESTS}/${id}/approve`)
+      expect(body['message']).toBe('The request is APPROVED, which is final; what it was about is valid by now.')
+    })
+  })
 })
 
 describe('taking it back', () => {

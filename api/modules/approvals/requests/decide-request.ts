@@ -63,7 +63,9 @@ async function lockPending(
 
 function requirePending({ id, status }: ApprovalRequest): void {
   if (status === 'PENDING_REVIEW') return
-  const message = `The request is ${status}, which is final; activate what it was about to make another request.`
+  const next =
+    status === 'APPROVED' ? 'what it was about is valid by now' : 'activate what it was about to make another request'
+  const message = `The request is ${status}, which is final; ${next}.`
   throw new AppError('INVALID_OPERATION', message, { field: 'status', ...named(id) })
 }
 

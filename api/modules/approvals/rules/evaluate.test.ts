@@ -171,6 +171,38 @@ describe('what is valid already', () => {
   test('is reviewed for what another group is about', () => {
     expect(judged(groups, { ...percentages('20'), has_override: true }, valid).status).toBe(REQUIRED)
   })
+  describe('with what is given off beyond it', () => {
+    type Off = Facts['discount']['percentages']
+    const given = (rules: RuleGroups, after: Off, added: Off, more: Partial<Facts> = {}) => {
+      const discount = (all: Off) => ({ percentages: all, amounts: [] })
+      const facts = { ...NOTHING, discount: discount(after), ...more }
+      return evaluate(rules, { before: valid, after: facts, added: discount(added) }, convert).status
+    }
+    test('is reviewed for another one of the same size, and not for one that is taken away', () => {
+      expect(given(groups, ['20'], ['20'])).toBe(REQUIRED)
+      expect(given(groups, ['20'], [])).toBe(NONE)
+      expect(given(groups, ['15'], [])).toBe(NONE)
+      expect(given(groups, [], [])).toBe(NONE)
+    })
+    test('is reviewed for what is added alone: a small one beside a large one needs no approval', () => {
+      expect(given(groups, ['20', '5'], ['5'])).toBe(NONE)
+      expect(given(groups, ['20', '15'], ['15'])).toBe(REQUIRED)
+    })
+    test('by the largest of all where a group is about something else too that differs', () => {
+      const both: RuleGroups = [{ rules: [percent('GREATER_THAN', '10'), committed('LESS_THAN', '500')] }]
+      expect(given(both, ['20'], [], { commitments: [eur('400')] })).toBe(REQUIRED)
+      expect(given(both, ['20'], [], { commitments: [eur('600')] })).toBe(NONE)
+    })
+    test('by the largest of all where the rule is about small ones', () => {
+      const small: RuleGroups = [{ rules: [percent('LESS_THAN', '10')] }]
+      expect(given(small, ['20', '5'], ['5'])).toBe(NONE)
+      expect(given(small, ['5'], [])).toBe(REQUIRED)
+    })
+    test('where everything is approved, any is', () => {
+      expect(given([], ['20'], ['20'])).toBe(REQUIRED)
+      expect(given([], ['20'], [])).toBe(NONE)
+    })
+  })
   test('where everything is approved, whatever differs is', () => {
     expect(judged([], percentages('20'), valid).status).toBe(NONE)
     expect(judged([], percentages('1'), valid).status).toBe(REQUIRED)

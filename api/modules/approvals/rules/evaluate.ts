@@ -17,17 +17,27 @@ export type Evaluation =
 type Judged = boolean | { readonly unknown: readonly string[] }
 
 /**
- * Whether `after` needs an approval. With `before`, the facts that need none any more, only the groups count that are about a fact which
- * differs: what was valid is not reviewed again.
+ * `before`: the facts that need no approval any more; null for none. `added`: the discounts of `after` that are given beyond those of
+ * `before`, which facts alone do not say: two discounts of the same size are one fact.
  */
-export function evaluate(
-  groups: RuleGroups,
-  { before, after }: { readonly before: Facts | null; readonly after: Facts },
-  convert: Convert,
-): Evaluation {
+export type Compared = {
+  readonly before: Facts | null
+  readonly after: Facts
+  readonly added?: Facts['discount'] | undefined
+}
+
+/**
+ * Whether `after` needs an approval. With `before`, only the groups count that are about a fact which differs: what was valid is not
+ * reviewed again. Where `added` is known, rules about large discounts judge these alone.
+ */
+export function evaluate(groups: RuleGroups, facts: Compared, convert: Convert): Evaluation {
   const all = groups.length === 0 ? [{ rules: [] }] : groups
-  const counted = before === null ? all : all.filter(({ rules }) => isAboutDifference(rules, before, after))
-  const judged = anyOf(counted.map(({ rules }) => allOf(rules.map(rule => judge(rule, after, convert)))))
+  const judged = anyOf(
+    all.flatMap(({ rules }) => {
+      const after = countedFacts(rules, facts)
+      return after === null ? [] : [allOf(rules.map(rule => judge(rule, after, convert)))]
+    }),
+  )
   if (typeof judged === 'boolean') return { status: judged ? 'APPROVAL_REQUIRED' : 'NO_APPROVAL_REQUIRED' }
   return { status: 'CANNOT_BE_DETERMINED', reasons: [...new Set(judged.unknown)] }
 }
@@ -49,10 +59,24 @@ function anyOf(all: readonly Judged[]): Judged {
   return unknown.length > 0 && { unknown }
 }
 
-const isAboutDifference = (rules: readonly Rule[], before: Facts, after: Facts): boolean =>
-  rules.length === 0
-    ? !isDeepStrictEqual(before, after)
-    : rules.some(rule => !isDeepStrictEqual(factsFor(rule, before), factsFor(rule, after)))
+const NO_DISCOUNT: Facts['discount'] = { percentages: [], amounts: [] }
+const isOfLargeDiscounts = ({ type, comparator }: Rule): boolean =>
+  type === 'DISCOUNT' && comparator?.startsWith('GREATER') === true
+
+/** The facts that a group of rules is judged by; null where it is not about what differs. No rules are about all facts. */
+function countedFacts(rules: readonly Rule[], { before, after, added }: Compared): Facts | null {
+  if (before === null) return after
+  const isAdded = added !== undefined && !isDeepStrictEqual(added, NO_DISCOUNT)
+  // Where one is added, that before counts as none, so that the two differ whatever their size.
+  const valid = isAdded ? { ...before, discount: NO_DISCOUNT } : before
+  const differing = (rules.length === 0 ? [ALWAYS] : rules).filter(
+    rule => !isDeepStrictEqual(factsFor(rule, valid), factsFor(rule, after)),
+  )
+  if (differing.length === 0) return null
+  if (added === undefined || !differing.every(isOfLargeDiscounts)) return after
+  return isAdded ? { ...after, discount: added } : null
+}
+const ALWAYS: Rule = { type: 'ALWAYS_APPROVE' }
 
 /** The facts that decide on a rule. What is always approved is about all of them. */
 function factsFor(rule: Rule, facts: Facts): unknown {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTenant, SERVICE } from '../../../../shared/database/database.ts'
 import { withRules } from '../../../resource/rules.ts'
 import type { Answer } from '../../../testing/harness.ts'
+import type { Row } from '../../../testing/wire.ts'
 import { REQUESTS } from '../../approvals/testing/policy-body.ts'
 import { RULES } from '../../modules.ts'
 import { moveToVersion } from '../succession/move-to-version.ts'
@@ -16,7 +17,7 @@ import {
   SCHEDULES,
   SUBSCRIPTIONS,
 } from '../testing/approval-rig.ts'
-import { makeVersion, succeed } from '../testing/seed-subscription.ts'
+import { makeSchedule, makeVersion, succeed } from '../testing/seed-subscription.ts'
 
 let rig: ApprovalRig
 let approver: Approver
@@ -27,6 +28,7 @@ beforeAll(async () => {
 afterAll(() => rig?.api.close())
 
 const call = (method: string, url: string, body?: object): Promise<Answer> => rig.tenant.call(method, url, body)
+const MAY = '2026-05-01T00:00:00Z'
 const everything = { rule_groups: [] }
 const expectRefused = ({ status, body }: Answer): void => {
   expect([status, body['code'], body['resource_type']], JSON.stringify(body)).toEqual([
@@ -52,7 +54,9 @@ describe('a call that would make a schedule ACTIVE', () => {
   test('PATCH of a subscription: it stays DRAFT until each schedule that needs it is approved', async () => {
     await rig.under([approver], async () => {
       const { subscription, schedule } = await rig.draft()
-      expectRefused(await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not saved' }))
+      const refused = await call('PATCH', `${SUBSCRIPTIONS}/${subscription}`, { status: 'ACTIVE', name: 'Not saved' })
+      expectRefused(refused)
+      expect([refused.body['field'], refused.body['message']]).toEqual(['status', expect.stringContaining(schedule)])
       const stored = await succeed(rig.tenant, 'GET', `${SUBSCRIPTIONS}/${subscription}`)
       expect([stored['status'], stored['name']]).not.toEqual(['ACTIVE', 'Not saved'])
       expect(await requestsOf(schedule)).toEqual([])
@@ -94,7 +98,12 @@ describe('a call that would make a schedule ACTIVE', () => {
     const body = { pricing_plan_id: await planOf(next) }
     await rig.under(
       [approver],
-      async () => expectRefused(await call('POST', `${SUBSCRIPTIONS}/${subscription}/change-plan`, body)),
+      async () => {
+        const refused = await call('POST', `${SUBSCRIPTIONS}/${subscription}/change-plan`, body)
+        expectRefused(refused)
+        expect(refused.body['field']).toBe('pricing_plan_id')
+        expect(refused.body['message']).toContain('/migrate')
+      },
       everything,
     )
     expect(await all(subscription)).toEqual(before)
@@ -104,9 +113,22 @@ describe('a call that would make a schedule ACTIVE', () => {
     })
   })
 
-  test('moving all subscriptions of a version leaves this one where it is', async () => {
+  test.each<[string, () => Promise<string>]>([
+    ['that runs on it', async () => (await running({ ...off('20') })).subscription],
+    [
+      'that waits for it',
+      async () => {
+        const other = { pricing_plan_version_id: await makeVersion(rig.tenant), end_at: MAY }
+        const { subscription } = await running(other)
+        const terms = { pricing_plan_version_id: rig.version, ...off('20') }
+        const waiting = await makeSchedule(rig.tenant, subscription, MAY, terms)
+        await succeed(rig.tenant, 'POST', `${SCHEDULES}/${waiting}/activate`)
+        return subscription
+      },
+    ],
+  ])('moving all subscriptions of a version leaves one %s where it is', async (_which, made) => {
     const next = await makeVersion(rig.tenant)
-    const { subscription } = await running({ ...off('20') })
+    const subscription = await made()
     const before = await all(subscription)
     const database = withRules(rig.api.database, RULES, { permissions: new Set() })
     const move = {
@@ -128,7 +150,7 @@ describe('a call that would make a schedule ACTIVE', () => {
     })
     expect(await all(subscription)).toEqual(before)
     await moving()
-    expect(await all(subscription)).toHaveLength(2)
+    expect((await all(subscription)).map((row: Row) => row['pricing_plan_version_id'])).toContain(next)
   })
 
   test('a copy and a migration are drafts, which are submitted like any other', async () => {
@@ -182,6 +204,27 @@ describe('an ACTIVE schedule', () => {
       await succeed(rig.tenant, 'PATCH', `${SCHEDULES}/${schedule}`, { commitment })
       expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, off('30')))
       await succeed(rig.tenant, 'PATCH', `${SCHEDULES}/${schedule}`, { end_at: '2027-01-01T00:00:00Z' })
+    })
+  })
+
+  test('gets no further discount of the same size, and not the same one for longer; less is always possible', async () => {
+    const large = { percentage: '20', end_at: '2026-05-01T00:00:00Z' }
+    const small = { percentage: '9' }
+    const { schedule } = await running({ discount: { totals: [large, small] } })
+    const { id: coupon } = await succeed(rig.tenant, 'POST', '/v1/coupons', {
+      reference: rig.tenant.seed.unique('fifth'),
+      name: 'Fifth',
+      status: 'ACTIVE',
+      discount: { type: 'PERCENTAGE', percentage: '20' },
+      duration: { type: 'FOREVER' },
+    })
+    const patch = (...totals: object[]) => call('PATCH', `${SCHEDULES}/${schedule}`, { discount: { totals } })
+    await rig.under([approver], async () => {
+      expectRefused(await patch(large, large, small))
+      expectRefused(await patch({ percentage: '20' }, small))
+      expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, { coupon_ids: [coupon] }))
+      for (const totals of [[large, { percentage: '5' }], [large], [{ ...large, end_at: APRIL }], []])
+        expect((await patch(...totals)).status).toBe(200)
     })
   })
 

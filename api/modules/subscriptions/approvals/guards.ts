@@ -14,8 +14,9 @@ import { refusePending } from '../schedules/pending-review.ts'
 import { listSchedules, scheduleResource } from '../schedules/schedule.ts'
 import { subscriptionResource } from '../subscription.ts'
 import { type Schedule, type Subscription, schedules } from '../table.ts'
+import { addedDiscounts } from './added-discounts.ts'
 import { named, requiredApproval } from './review-schedule.ts'
-import { factsOf } from './schedule-facts.ts'
+import { discountFacts, factsOf } from './schedule-facts.ts'
 
 /** What of a schedule is among its facts. */
 const OF_SCHEDULE = [
@@ -41,6 +42,9 @@ const OF_SUBSCRIPTION = [
   'payment_acceptor_ids',
 ] as const
 
+/** What to do in place of a call that would make a schedule ACTIVE which needs an approval. */
+export const SUBMITS = 'POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead.'
+
 const differs = <T extends object>(names: readonly (keyof T)[], row: T, previous: T): boolean =>
   names.some(name => !isDeepStrictEqual(row[name] ?? null, previous[name] ?? null))
 
@@ -49,16 +53,20 @@ async function guardSchedule(uow: Uow, row: Schedule, previous: Schedule | null)
   if (previous && row.approval_status === 'PENDING_REVIEW') await refusePending(uow, previous)
   if (row.status !== 'ACTIVE' || previous?.approval_status === 'PENDING_REVIEW') return
   const active = previous?.status === 'ACTIVE' ? previous : null
-  if (active && !differs(OF_SCHEDULE, row, active)) return
+  // What is moved to other prices is judged as what would be new with them: no facts say what the prices of a plan are.
+  const isMoved = active !== null && active.pricing_plan_version_id !== row.pricing_plan_version_id
+  if (active && !isMoved && !differs(OF_SCHEDULE, row, active)) return
   const subscription = await getOne(uow, subscriptionResource, row.pricing_plan_subscription_id)
   const required = await requiredApproval(uow, { schedule: row, subscription }, async () =>
-    active === null ? null : await factsOf(uow, active, subscription),
+    active === null || isMoved
+      ? null
+      : { facts: await factsOf(uow, active, subscription), added: discountFacts(addedDiscounts(active, row)) },
   )
   if (required === null) return
   const { policy } = required
   const message = active
     ? `The schedule ${row.id} is ACTIVE, and these terms need an approval by the policy ${policy.reference}. Have a schedule with them follow it (POST /v1/pricing-plan-schedules/${row.id}/copy), and activate that.`
-    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. POST /v1/pricing-plan-schedules/{id}/activate of a DRAFT submits it; send that instead.`
+    : `The schedule from ${row.start_at} on needs an approval by the policy ${policy.reference}, and this call would make it ACTIVE at once. ${SUBMITS}`
   throw new AppError('INVALID_OPERATION', message, named(policy))
 }
 
@@ -73,9 +81,8 @@ async function guardSubscription(uow: Uow, row: Subscription, previous: Subscrip
   for (const schedule of await listSchedules(uow, row.id)) {
     if (schedule.status !== 'ACTIVE' || (!isActivated && schedule.end_at !== null && schedule.end_at <= now)) continue
     const required = await requiredApproval(uow, { schedule, subscription: row }, async () => {
-      if (!isActivated) return await factsOf(uow, schedule, previous)
-      const approved = await approvedRequest(uow, 'PRICING_PLAN_SCHEDULE', schedule.id)
-      return approved?.facts ?? null
+      if (!isActivated) return { facts: await factsOf(uow, schedule, previous) }
+      return await approvedRequest(uow, 'PRICING_PLAN_SCHEDULE', schedule.id)
     })
     if (required === null) continue
     const { policy } = required

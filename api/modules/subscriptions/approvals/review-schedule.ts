@@ -13,20 +13,24 @@ export type Reviewed = { readonly schedule: Schedule; readonly subscription: Sub
 /** The policy that requires an approval of the schedule, and the facts that it does so by. */
 export type RequiredApproval = { readonly policy: ApprovalPolicy; readonly facts: Facts }
 
+/** Facts that need no approval, since they are valid already, and what is given off beyond them where that is known. */
+export type ValidFacts = { readonly facts: Facts; readonly added?: Facts['discount'] }
+
 /**
- * The approval that a schedule needs; null for none. `before`: the facts that need none, since they are valid already. Throws
- * INVALID_OPERATION with the reasons where that cannot be determined.
+ * The approval that a schedule needs; null for none. `before`: what is valid already; null for nothing. Throws INVALID_OPERATION with the
+ * reasons where that cannot be determined.
  */
 export async function requiredApproval(
   uow: Uow,
   { schedule, subscription }: Reviewed,
-  before: () => Promise<Facts | null> = async () => null,
+  before: () => Promise<ValidFacts | null> = async () => null,
 ): Promise<RequiredApproval | null> {
   if (subscription.type !== 'BILLING') return null
   const policy = await activePolicy(uow, 'PRICING_PLAN_SCHEDULE')
   if (policy === null) return null
   const facts = await factsOf(uow, schedule, subscription)
-  const evaluation = await judge(uow, policy, { before: await before(), after: facts })
+  const valid = await before()
+  const evaluation = await judge(uow, policy, { before: valid?.facts ?? null, after: facts, added: valid?.added })
   if (evaluation.status !== 'CANNOT_BE_DETERMINED')
     return evaluation.status === 'APPROVAL_REQUIRED' ? { policy, facts } : null
   const message = `It cannot be determined whether the schedule needs an approval by the policy ${policy.reference}. ${evaluation.reasons.join(' ')}`

@@ -27,12 +27,17 @@ export async function factsOf(uow: Uow, schedule: Schedule, subscription: Subscr
 /** Those of coupons too: to attach one is to discount. */
 function discountsOf({ discount, applied_coupons }: Schedule): Facts['discount'] {
   const own = Object.values(discount ?? {}).flatMap(list => list ?? [])
-  const given = [...own, ...applied_coupons.map(coupon => coupon.discount)]
-  return {
-    percentages: inOrder(given.flatMap(({ percentage }) => (percentage ? plain(decimal(percentage)) : []))),
-    amounts: amountsIn(given),
-  }
+  return discountFacts([...own, ...applied_coupons.map(coupon => coupon.discount)])
 }
+
+/** What a discount of a schedule, or of a coupon, takes off. */
+export type GivenDiscount = { readonly percentage?: string | null; readonly amount?: FactAmount | null }
+
+/** Discounts as facts. */
+export const discountFacts = (given: readonly GivenDiscount[]): Facts['discount'] => ({
+  percentages: inOrder(given.flatMap(({ percentage }) => (percentage ? plain(decimal(percentage)) : []))),
+  amounts: amountsIn(given),
+})
 
 /** Only what is committed to in money: a number of units has no amount to compare. */
 const commitmentsOf = ({ commitment }: Schedule): FactAmount[] =>

@@ -14,6 +14,7 @@ import { type PricingPlanGroup, pricingPlanGroups } from '../../catalog/pricing-
 import { pricingPlanResource } from '../../catalog/pricing-plans/pricing-plan.ts'
 import { pricingPlans } from '../../catalog/pricing-plans/table.ts'
 import { termsOf } from '../../catalog/pricing-plans/variants/variants.ts'
+import { SUBMITS } from '../approvals/guards.ts'
 import { currentPeriodEnd } from '../billing-time/billing-calendar.ts'
 import { wakeBilling } from '../billing-time/next-billing.ts'
 import { carriedOwnVersion } from '../own-prices/carried-own-prices.ts'
@@ -89,7 +90,7 @@ export async function changePlan(uow: Uow, idOrReference: string, request: Reque
     own_pricing_plan_version_id: carriedOwnVersion(sold, version),
   }).catch(asPlan(request))
   if (made.status === 'ACTIVE') await wakeBilling(uow, subscription)
-  return await activateSchedule(uow, made.id)
+  return await activateSchedule(uow, made.id).catch(asPlan(request))
 }
 
 function requireRunning(subscription: Subscription): void {
@@ -219,7 +220,8 @@ const asPlan =
   (error: unknown): never => {
     if (!(error instanceof AppError)) throw error
     const named = ['pricing_plan_version_selector', 'pricing_currency', 'pricing_plan_version_id']
-    const { field } = error.details
+    const { field, resourceType } = error.details
+    if (field === undefined && resourceType === 'APPROVAL_POLICY') throw asMigration(error)
     if (field === undefined) throw error
     if (given === undefined && field.startsWith('billing_period')) {
       const message = `The subscription keeps its billing period with another plan. ${error.message} Or move to that period within its plan first.`
@@ -228,3 +230,11 @@ const asPlan =
     if (!named.some(name => field.startsWith(name))) throw error
     throw new AppError(error.code, error.message, { ...error.details, field: 'pricing_plan_id', cause: error })
   }
+
+/** An approval that the new plan needs, or that cannot be determined, as what keeps the plan that was named from being sold now. */
+function asMigration({ code, message, details }: AppError): AppError {
+  const way = message.endsWith(SUBMITS)
+    ? ' POST /v1/pricing-plan-schedules/{id}/migrate of the schedule that runs makes a DRAFT of the new plan.'
+    : ''
+  return new AppError(code, `${message}${way}`, { ...details, field: 'pricing_plan_id' })
+}

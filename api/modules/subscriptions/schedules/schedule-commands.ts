@@ -167,14 +167,11 @@ export async function activateAllSchedules(
   }
 }
 
-/** The same refusal where the request does not say the schedule, so that its field is one of that schedule. */
+/** The same refusal where the request does not say the schedule: its field is one of that schedule, or else the status that was sent. */
 function ofSchedule({ code, message, details }: AppError, { id }: Schedule): AppError {
-  if (details.resourceId === id || details.field === 'status') return new AppError(code, message, details)
-  return new AppError(code, `The schedule ${id} cannot become ACTIVE. ${message}`, {
-    resourceId: id,
-    resourceType: scheduleResource.objectType,
-    ...details,
-  })
+  const isSaid = details.resourceId === id || details.field === 'status'
+  const about = { field: 'status', resourceId: id, resourceType: scheduleResource.objectType, ...details }
+  return new AppError(code, isSaid ? message : `The schedule ${id} cannot become ACTIVE. ${message}`, about)
 }
 
 /** One that was activated earlier is judged again: what the subscription says may change until it is ACTIVE itself. */
