@@ -80,7 +80,7 @@ function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, { baseUrl
   }
   reply.headers({
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'www-authenticate, x-request-id',
+    'access-control-expose-headers': 'www-authenticate, x-request-id, retry-after',
     vary: 'origin',
   })
 }

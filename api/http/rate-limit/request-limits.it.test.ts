@@ -73,7 +73,7 @@ describe('a credential', () => {
   })
 })
 
-test('an address has a limit of its own, with or without a credential, and only under /v1', async () => {
+test('an address has a limit of its own, with or without a credential, and not of pages', async () => {
   const usual = { perSecond: 1_000, burst: 1_000 }
   const rates = { usual, of: () => usual, close: async () => undefined }
   const api = await startApi({ limits: createRequestLimits({ rates, addressPerSecond: 1, nowMs }) })
