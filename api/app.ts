@@ -105,6 +105,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       mcpEndpoint(v1, {
         tokens: deps.tokens,
         baseUrl,
+        limits: deps.limits,
         origins: deps.mcpOrigins ?? [],
         description: reference.description,
       })

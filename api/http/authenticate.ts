@@ -51,13 +51,18 @@ export function authenticate(
   }
   const { originalUser, key, authorization } = given
   const identity = key !== null && authorization === null && originalUser === null ? deps.keys.peek(key) : undefined
-  if (!identity) return callerOf(deps, request, { ...given, permission }).then(caller => counted(deps, request, caller))
-  return counted(deps, request, ofKey(asNamed(request, identity), permission))
+  if (!identity) return callerOf(deps, request, { ...given, permission })
+  return ofKey(counted(deps, request, asNamed(request, identity)), permission)
 }
 
-function counted({ limits }: AccessDeps, request: FastifyRequest, caller: Caller): Caller {
-  limits?.takeCredential(request, caller)
-  return caller
+/** The call counts as soon as it is known whose it is: what is refused for another reason counts too. */
+function counted(
+  { limits }: Pick<AccessDeps, 'limits'>,
+  request: FastifyRequest,
+  identity: ApiKeyIdentity,
+): ApiKeyIdentity {
+  limits?.takeCredential(request, { tenant: identity, credentialId: identity.keyRowId })
+  return identity
 }
 
 type Given = Readonly<Record<'originalUser' | 'key' | 'authorization', string | null>> & {
@@ -85,7 +90,7 @@ async function callerOf(
       challengeOf(deps.tokens),
     )
   }
-  const identity = await liveKey(deps, request, key)
+  const identity = counted(deps, request, await liveKey(deps, request, key))
   if (originalUser === null) return ofKey(identity, permission)
   if (identity.originalUserIds === null) throw onlyProxyKeys('this key is of another type')
   return await forUser(deps, request, { identity, originalUser, permission })
@@ -178,7 +183,8 @@ async function byToken(
   {
     tokens,
     permissionCache,
-  }: { readonly tokens: TokenAccess; readonly permissionCache: AccessDeps['permissionCache'] },
+    limits,
+  }: Pick<AccessDeps, 'permissionCache' | 'limits'> & { readonly tokens: TokenAccess },
   request: FastifyRequest,
   authorization: string,
   permission: Permission,
@@ -190,6 +196,7 @@ async function byToken(
     throw new AppError('INSUFFICIENT_SCOPE', `The call needs the scope ${needed}; ask your user for it.`, details)
   }
   const tenant = tenantOf(request, claims)
+  limits?.takeCredential(request, { tenant, credentialId: claims.grantId })
   const permissions = await permissionCache.permissionsOf(claims.userId, tenant)
   if (!permissions) {
     const message = 'Its user is no member of this platform and environment any more.'

@@ -95,10 +95,10 @@ test('a page of an origin from the setting is let in, with what its browser asks
   expect((await preflight('https://elsewhere.example')).status).toBe(403)
   const posted = await rig.post(PING, { origin, ...(await bearer()) })
   expect([posted.status, posted.headers.get('access-control-allow-origin')]).toEqual([200, origin])
-  // A page must be able to read why it was refused, to get a token.
+  // A page must be able to read why it was refused, to get a token, and when to try again.
   const refused = await rig.post(PING, { origin })
   expect([refused.status, refused.headers.get('access-control-expose-headers')]).toEqual([
     401,
-    expect.stringContaining('www-authenticate'),
+    expect.stringMatching(/www-authenticate.*retry-after/),
   ])
 })

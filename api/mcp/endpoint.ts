@@ -6,6 +6,7 @@ import { once } from '../../shared/memory/once.ts'
 import type { TokenAccess } from '../access/token-access.ts'
 import { type JsonObject, objectIn } from '../description/json.ts'
 import { bearerOf } from '../http/authenticate.ts'
+import type { RequestLimits } from '../http/rate-limit/request-limits.ts'
 import { requestOf } from './request.ts'
 import { createScopeChallenges, type ScopeChallenges } from './scope-challenges.ts'
 import { answerMessage, type Exchange } from './server.ts'
@@ -21,6 +22,8 @@ const BODY_BYTES_MAX = 1_048_576
 export type McpDeps = {
   readonly tokens: TokenAccess
   readonly baseUrl: string
+  /** How often a grant may send messages; without it, as often as it likes. */
+  readonly limits?: Pick<RequestLimits, 'takeMessage'> | undefined
   /** Origins whose pages may call this address besides our own. */
   readonly origins?: readonly string[]
   /** The published description of the api. */
@@ -38,7 +41,8 @@ export function mcpEndpoint(app: FastifyInstance, deps: McpDeps): void {
   // Before the body is read: who may not come in sends us nothing.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowOrigin(request, reply, deps)
-    await bearerOf(deps.tokens, request)
+    const { grantId } = await bearerOf(deps.tokens, request)
+    deps.limits?.takeMessage(request, grantId)
   }
   const shared = { url: PATH, config: { permission: 'bearer' }, schema: { hide: true }, onRequest } as const
   app.route({
@@ -76,7 +80,7 @@ function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, { baseUrl
   }
   reply.headers({
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'www-authenticate, x-request-id',
+    'access-control-expose-headers': 'www-authenticate, x-request-id, retry-after',
     vary: 'origin',
   })
 }

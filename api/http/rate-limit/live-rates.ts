@@ -10,16 +10,21 @@ import type { BucketSize } from './token-buckets.ts'
 export type LiveRates = {
   /** Never waits: until a platform's own is read for the first time, it is the default. */
   of(tenant: Tenant): BucketSize
+  /** The installation's default. */
+  readonly usual: BucketSize
   close(): Promise<void>
 }
 
 /** A change that was never announced takes effect after this long. */
 const REMEMBERED_MS = 60_000
 const REMEMBERED_MAX = 10_000
+/** After a read that failed. */
+const AGAIN_MS = 1_000
 /** Without a burst of its own, a bucket holds what this many seconds fill in. */
 export const BURST_SECONDS = 10
 
-type Known = { size: BucketSize; until: number }
+/** `begun` and `taken` number the reads: the last that began, and the one that the size is of. */
+type Known = { size: BucketSize; until: number; begun: number; taken: number }
 
 /** Follows the settings of platforms. `perSecond` is the installation's default. The database's role is the one that reads keys. */
 export function createLiveRates(options: {
@@ -29,6 +34,7 @@ export function createLiveRates(options: {
   readonly perSecond: number
 }): LiveRates {
   const { database, logger, nowMs, perSecond } = options
+  const usual = { perSecond, burst: perSecond * BURST_SECONDS }
   const known = new Map<string, Known>()
   // What was known holds until the change is read.
   const refresh = (): void => {
@@ -42,21 +48,28 @@ export function createLiveRates(options: {
     logger,
   })
   const read = async (entry: Known, tenant: Tenant): Promise<void> => {
+    entry.begun += 1
+    const turn = entry.begun
     try {
       const own = await readSettings(database, tenant)
+      // One that began later may have ended before, and saw what was set in between.
+      if (turn < entry.taken) return
+      entry.taken = turn
       const rate = own.requests_per_second ?? perSecond
       entry.size = { perSecond: rate, burst: own.burst ?? rate * BURST_SECONDS }
     } catch (error) {
+      entry.until = Math.min(entry.until, nowMs() + AGAIN_MS)
       logger.warn({ err: error }, 'the rate of a platform cannot be read; the one before holds')
     }
   }
   const open = (name: string): Known => {
     if (known.size >= REMEMBERED_MAX) known.clear()
-    const entry = { size: { perSecond, burst: perSecond * BURST_SECONDS }, until: 0 }
+    const entry = { size: usual, until: 0, begun: 0, taken: 0 }
     known.set(name, entry)
     return entry
   }
   return {
+    usual,
     of: tenant => {
       const name = `${tenant.platformId} ${tenant.environment}`
       const entry = known.get(name) ?? open(name)

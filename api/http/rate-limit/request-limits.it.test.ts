@@ -1,6 +1,6 @@
 // One caller's calls are bounded, say what is left, and take nothing from another's.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiHarness, startApi } from '../../testing/harness.ts'
+import { type ApiHarness, callerWith, startApi } from '../../testing/harness.ts'
 import { createRequestLimits } from './request-limits.ts'
 
 const nowMs = () => performance.now()
@@ -41,6 +41,25 @@ describe('a credential', () => {
     expect(rows[0]?.['n']).toBe(answers.filter(({ status }) => status === 201).length)
   })
 
+  test('counts for its credential when it is refused for another reason', async () => {
+    const { call, tenant } = api.tenants.bLive
+    const made = await call('POST', '/v1/api-keys', { role_type: 'READ_ONLY' })
+    await api.sql(
+      `update platforms set api_settings = '{"requests_per_second": 1, "burst": 4}' where platform_id = $1`,
+      [tenant.platformId],
+    )
+    const reader = callerWith(api.app, { 'x-api-key': made.body['api_key'] })
+    await expect.poll(async () => (await reader('GET', '/v1/customers')).headers['x-ratelimit-limit']).toBe('4')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => reader('POST', '/v1/customers', { type: 'INDIVIDUAL' })),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toContain(429)
+    await api.sql(`update platforms set api_settings = '{}' where platform_id = $1`, [tenant.platformId])
+    await expect.poll(async () => (await reader('GET', '/v1/customers')).headers['x-ratelimit-limit']).toBe('5000')
+    const refused = await reader('POST', '/v1/customers', { type: 'INDIVIDUAL' })
+    expect([refused.status, refused.headers['x-ratelimit-limit']]).toEqual([403, '5000'])
+  })
+
   test.each([
     [{ requests_per_second: 0 }, 'requests_per_second'],
     [{ requests_per_second: 10_001 }, 'requests_per_second'],
@@ -54,8 +73,9 @@ describe('a credential', () => {
   })
 })
 
-test('an address has a limit of its own, with or without a credential, and only under /v1', async () => {
-  const rates = { of: () => ({ perSecond: 1_000, burst: 1_000 }), close: async () => undefined }
+test('an address has a limit of its own, with or without a credential, and not of pages', async () => {
+  const usual = { perSecond: 1_000, burst: 1_000 }
+  const rates = { usual, of: () => usual, close: async () => undefined }
   const api = await startApi({ limits: createRequestLimits({ rates, addressPerSecond: 1, nowMs }) })
   const ask = (url: string, remoteAddress: string, headers = {}) => api.app.inject({ url, remoteAddress, headers })
   const key = { 'x-api-key': api.tenants.aLive.key }

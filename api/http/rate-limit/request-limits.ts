@@ -20,6 +20,11 @@ declare module 'fastify' {
 export type RequestLimits = {
   /** Takes a token of the credential, once for each request. Throws RATE_LIMIT_EXCEEDED. */
   takeCredential(request: FastifyRequest, caller: { readonly tenant: Tenant; readonly credentialId: string }): void
+  /**
+   * Takes a token of the grant for a message to the MCP endpoint, which names no tenant: at the installation's rate, and not those of the
+   * calls that it makes. Throws RATE_LIMIT_EXCEEDED.
+   */
+  takeMessage(request: FastifyRequest, grantId: string): void
   /** Takes a token of the address. Throws RATE_LIMIT_EXCEEDED. */
   takeAddress(request: FastifyRequest): void
   /** What was taken for this request last. */
@@ -50,6 +55,11 @@ export function createRequestLimits(options: {
       taken.set(request, found)
       if (!found.passed) throw tooMany('this credential', found)
     },
+    takeMessage: (request, grantId) => {
+      const found = credentials.take(`message ${grantId}`, rates.usual)
+      taken.set(request, found)
+      if (!found.passed) throw tooMany('this credential', found)
+    },
     takeAddress: request => {
       if (addressPerSecond === 0) return
       const found = addresses.take(networkOf(request.ip), ofAddress)
@@ -61,21 +71,21 @@ export function createRequestLimits(options: {
   }
 }
 
-const tooMany = (by: string, { retryAfterSeconds }: Taken): AppError =>
-  new AppError(
-    'RATE_LIMIT_EXCEEDED',
-    `Too many requests by ${by}; nothing was done. Send it again after Retry-After.`,
-    {
-      retryAfterSeconds,
-    },
-  )
+const tooMany = (by: string, { retryAfterSeconds }: Taken): AppError => {
+  // An agent's client gives it the message, and not always the headers.
+  const after = retryAfterSeconds === 1 ? '1 second' : `${retryAfterSeconds} seconds`
+  const message = `Too many requests by ${by}; nothing was done. Send it again after ${after}.`
+  return new AppError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds })
+}
 
-/** Holds every call under /v1 to the limits, and says on each answer what is left. Call before any route is declared. */
+const isLimited = (url: string): boolean => url.startsWith('/v1/') || /^\/mcp(\?|$)/.test(url)
+
+/** Holds every call under /v1, and every message to /mcp, to the limits, and says on each answer what is left. Call before any route is declared. */
 export function limitRequests(app: FastifyInstance, limits: RequestLimits): void {
   const takeAddress = (request: FastifyRequest): void => {
     const { url, config } = request.routeOptions
     // Of a call that leads somewhere, the path as it is declared: a caller can write it in other ways, such as /%761/customers.
-    if ((url ?? request.url).startsWith('/v1/') && !config?.limitedByEvents) limits.takeAddress(request)
+    if (isLimited(url ?? request.url) && !config?.limitedByEvents) limits.takeAddress(request)
   }
   app.addHook('onRequest', atOnce(takeAddress))
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -34,8 +34,11 @@ export function resultOf(answer: HttpAnswer): CallToolResult {
 }
 
 /** The result of a call that was refused before it reached the api. */
-export const refusalResult = (refusal: AppError, requestId: string): CallToolResult =>
-  errorResult({ status: refusal.status, request_id: requestId, error: refusal.toBody() })
+export function refusalResult(refusal: AppError, requestId: string): CallToolResult {
+  const { retryAfterSeconds } = refusal.details
+  const retry = retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }
+  return errorResult({ status: refusal.status, request_id: requestId, ...retry, error: refusal.toBody() })
+}
 
 /** A success with `data`, cut to what a client takes; says what was cut before the data. */
 export function dataResult(about: Readonly<Record<string, unknown>>, data: unknown): CallToolResult {
@@ -59,8 +62,8 @@ const result = (structured: Record<string, unknown>): CallToolResult => ({
 })
 
 /** A line for the log of a client. */
-const shortText = ({ status, error }: Record<string, unknown>): string => {
-  if (error !== undefined) return JSON.stringify({ status, error })
+const shortText = ({ status, retry_after_seconds, error }: Record<string, unknown>): string => {
+  if (error !== undefined) return JSON.stringify({ status, retry_after_seconds, error })
   return `${status === undefined ? 'Done' : `Status ${String(status)}`}. The answer is in structuredContent.`
 }
 
