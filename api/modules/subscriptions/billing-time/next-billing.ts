@@ -126,9 +126,15 @@ export async function makeDue(uow: Uow, ids: readonly string[]): Promise<string[
   const { platformId, environment } = uow.tenant
   const now = formatInstant(uow.now)
   const { rows } = await uow.tx.execute<{ id: string }>(sql`
+    -- Locked in the order of ids, as everywhere: two that each wait for the other would deadlock.
+    with own as materialized (
+      select s.id from pricing_plan_subscriptions s
+      where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = any(${sql.param([...ids])})
+        and s.type = 'BILLING' and s.status in ('ACTIVE', 'CANCELLED') and s.billing_claimed_until is null and ${hasNoTestClock('s')}
+      order by s.id for no key update of s)
     update pricing_plan_subscriptions as s set next_billing_at = least(coalesce(s.next_billing_at, ${now}), ${now})
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = any(${sql.param([...ids])})
-      and s.type = 'BILLING' and s.status in ('ACTIVE', 'CANCELLED') and s.billing_claimed_until is null and ${hasNoTestClock('s')}
+    from own
+    where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = own.id
     returning s.id`)
   return rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
-// What is billed because it changed. One subscription is billed by itself, at once. Many of a tenant that change together, as when a version
-// is migrated, are made due and billed in groups, which costs a third.
+// What is billed because it changed. A subscription is billed by itself, at once. Where many of a tenant change at nearly the same time, as
+// when a client patches thousands, they are made due and billed in groups, which costs a third.
 import { isDeepStrictEqual } from 'node:util'
 import { asSystem, type Database, inTenant, SERVICE } from '../../../../../shared/database/database.ts'
 import { groupBy } from '../../../../../shared/group-by.ts'
@@ -11,15 +11,12 @@ import { makeDue } from '../../../subscriptions/billing-time/next-billing.ts'
 import { queueGroups } from './group-jobs.ts'
 import { type DueSubscription, queueBilling } from './queue-billing.ts'
 
-/** Subscriptions of a tenant that changed in one batch: from so many on, a group is worth its search. */
+/** From so many subscriptions of a tenant in one batch on, they are billed in groups. */
 const MANY = 10
 
 const BILL_CHANGED = { name: 'bill-changed' }
 
 type ChangedPayload = TenantPayload & { readonly ids: readonly string[] }
-
-/** A subscription that changed, and the first notice of the batch that says so. */
-type Changed = DueSubscription & { readonly noticeId: string }
 
 /** Whether it is a cancellation that took effect: the run that is about to bill up to it does that. */
 const isSettled = ({ type, data, previous_data: previous }: OutboxRow): boolean =>
@@ -29,20 +26,30 @@ const isSettled = ({ type, data, previous_data: previous }: OutboxRow): boolean 
   isDeepStrictEqual(data.inactive_periods, previous.inactive_periods)
 
 /** The subscriptions that a batch of changes makes due: those that are billed, when they or their schedules changed. */
-function billingOf(rows: readonly OutboxRow[]): Changed[] {
-  const due = new Map<string, Changed>()
+function billingOf(rows: readonly OutboxRow[]): DueSubscription[] {
+  const due = new Map<string, DueSubscription>()
   for (const row of rows) {
     if (isSettled(row)) continue
-    const { object_type, data, platform_id, environment, id: noticeId } = row
+    const { object_type, data, platform_id, environment } = row
     const id = object_type === 'PRICING_PLAN_SUBSCRIPTION' ? data.id : scheduledOn(object_type, data)
     const bills = data.status === 'ACTIVE' || data.status === 'CANCELLED'
-    if (bills && typeof id === 'string') due.set(id, due.get(id) ?? { platform_id, environment, id, noticeId })
+    if (bills && typeof id === 'string') due.set(id, { platform_id, environment, id })
   }
   return [...due.values()]
 }
 
 const scheduledOn = (objectType: string, data: Record<string, unknown>): unknown =>
   objectType === 'PRICING_PLAN_SCHEDULE' ? data.pricing_plan_subscription_id : undefined
+
+const tenantName = ({ platform_id, environment }: TenantPayload): string => `${platform_id}:${environment}`
+
+/** One for all of them, which are of one tenant. */
+function payloadsOf(own: readonly DueSubscription[]): ChangedPayload[] {
+  const [first] = own
+  if (!first) return []
+  const { platform_id, environment } = first
+  return [{ platform_id, environment, ids: own.map(({ id }) => id) }]
+}
 
 export const billingReactions = [
   on(
@@ -53,18 +60,12 @@ export const billingReactions = [
       'PRICING_PLAN_SCHEDULE.UPDATED',
     ],
     async (tx, rows) => {
-      const tenants = groupBy(billingOf(rows), ({ platform_id, environment }) => `${platform_id} ${environment}`)
-      for (const [, own] of tenants) {
-        const [first] = own
-        if (!first) continue
-        const { platform_id, environment, noticeId } = first
-        if (own.length < MANY) await queueBilling(tx, own)
-        else {
-          // A notice is relayed once, so no other batch has this key.
-          const payload: ChangedPayload = { platform_id, environment, ids: own.map(({ id }) => id) }
-          await queueJobs(tx, BILL_CHANGED, [{ key: noticeId, payload }])
-        }
-      }
+      const tenants = [...groupBy(billingOf(rows), tenantName).values()]
+      await queueBilling(tx, tenants.filter(own => own.length < MANY).flat())
+      const changed = tenants.flatMap(own => (own.length < MANY ? [] : payloadsOf(own)))
+      // A notice is relayed once, so no other batch has this key.
+      const waiting = changed.map(payload => ({ key: `${rows[0]?.id}:${tenantName(payload)}`, payload }))
+      await queueJobs(tx, BILL_CHANGED, waiting)
     },
   ),
 ]
