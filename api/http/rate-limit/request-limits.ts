@@ -8,7 +8,7 @@ import { networkOf } from '../../../shared/http/network-of.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
 import type { LiveRates } from './live-rates.ts'
 import { BURST_SECONDS } from './live-rates.ts'
-import { createTokenBuckets, type Taken } from './token-buckets.ts'
+import { type BucketSize, createTokenBuckets, type Taken } from './token-buckets.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -46,20 +46,18 @@ export function createRequestLimits(options: {
   const ofAddress = { perSecond: addressPerSecond, burst: addressPerSecond * BURST_SECONDS }
   const taken = new WeakMap<FastifyRequest, Taken>()
   const byCredential = new WeakSet<FastifyRequest>()
+  const ofCredential = (request: FastifyRequest, name: string, size: BucketSize): void => {
+    const found = credentials.take(name, size)
+    taken.set(request, found)
+    if (!found.passed) throw tooMany('this credential', found)
+  }
   return {
     takeCredential: (request, { tenant, credentialId }) => {
       if (byCredential.has(request) || request.routeOptions.config?.limitedByEvents) return
       byCredential.add(request)
-      const name = `${tenant.environment} ${credentialId} ${tenant.platformId}`
-      const found = credentials.take(name, rates.of(tenant))
-      taken.set(request, found)
-      if (!found.passed) throw tooMany('this credential', found)
+      ofCredential(request, `${tenant.environment} ${credentialId} ${tenant.platformId}`, rates.of(tenant))
     },
-    takeMessage: (request, grantId) => {
-      const found = credentials.take(`message ${grantId}`, rates.usual)
-      taken.set(request, found)
-      if (!found.passed) throw tooMany('this credential', found)
-    },
+    takeMessage: (request, grantId) => ofCredential(request, `message ${grantId}`, rates.usual),
     takeAddress: request => {
       if (addressPerSecond === 0) return
       const found = addresses.take(networkOf(request.ip), ofAddress)

@@ -106,7 +106,7 @@ export async function takeNumbers(
     )
     return rows[0]?.last_number ?? null
   }
-  // Nearly always it is there. To insert it first would wait for whoever changes it, and then the lock would wait again.
+  // The row nearly always exists. An insert would wait for the transaction that is changing it, and the lock after it would wait again.
   let last = await lockLast()
   if (last === null) {
     const first = from(null)
