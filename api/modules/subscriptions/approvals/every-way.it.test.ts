@@ -183,15 +183,21 @@ describe('a call that would make a schedule ACTIVE', () => {
 })
 
 describe('an ACTIVE schedule', () => {
+  /** A coupon that takes this percentage off, for ever. */
+  const couponOf = async (percentage: string): Promise<string> => {
+    const body = {
+      reference: rig.tenant.seed.unique('coupon'),
+      name: 'Coupon',
+      status: 'ACTIVE',
+      discount: { type: 'PERCENTAGE', percentage },
+      duration: { type: 'FOREVER' },
+    }
+    return (await succeed(rig.tenant, 'POST', '/v1/coupons', body))['id']
+  }
+
   test('gets no discount that needs an approval, and any other', async () => {
     const { schedule } = await running()
-    const { id: coupon } = await succeed(rig.tenant, 'POST', '/v1/coupons', {
-      reference: rig.tenant.seed.unique('half'),
-      name: 'Half',
-      status: 'ACTIVE',
-      discount: { type: 'PERCENTAGE', percentage: '50' },
-      duration: { type: 'FOREVER' },
-    })
+    const coupon = await couponOf('50')
     await rig.under([approver], async () => {
       expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, off('20')))
       expectRefused(await call('PATCH', `${SCHEDULES}/${schedule}`, { coupon_ids: [coupon] }))
@@ -211,13 +217,7 @@ describe('an ACTIVE schedule', () => {
     const large = { percentage: '20', end_at: '2026-05-01T00:00:00Z' }
     const small = { percentage: '9' }
     const { schedule } = await running({ discount: { totals: [large, small] } })
-    const { id: coupon } = await succeed(rig.tenant, 'POST', '/v1/coupons', {
-      reference: rig.tenant.seed.unique('fifth'),
-      name: 'Fifth',
-      status: 'ACTIVE',
-      discount: { type: 'PERCENTAGE', percentage: '20' },
-      duration: { type: 'FOREVER' },
-    })
+    const coupon = await couponOf('20')
     const patch = (...totals: object[]) => call('PATCH', `${SCHEDULES}/${schedule}`, { discount: { totals } })
     await rig.under([approver], async () => {
       expectRefused(await patch(large, large, small))

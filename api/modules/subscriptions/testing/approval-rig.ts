@@ -3,6 +3,7 @@ import type { Answer, TestTenant } from '../../../testing/harness.ts'
 import { startApiWithUsers, type UserHarness } from '../../../testing/user-harness.ts'
 import type { Row } from '../../../testing/wire.ts'
 import { policyBody, REQUESTS, underPolicy } from '../../approvals/testing/policy-body.ts'
+import { productItemResource } from '../../catalog/products/product.ts'
 import { makeSchedule, makeSubscription, makeVersion, succeed } from './seed-subscription.ts'
 
 export const SCHEDULES = '/v1/pricing-plan-schedules'
@@ -28,6 +29,11 @@ export type ApprovalRig = {
   /** Activates the schedule, which is submitted; gives the request. */
   submitted(id: string): Promise<Row>
   schedule(id: string): Promise<Row>
+  subscription(id: string): Promise<Row>
+  /** The request after a user decided it: `verb` is `approve` or `decline`. Throws when it is refused. */
+  decided(by: Approver, request: Row, verb: string): Promise<Row>
+  /** Pricings of one item of its own for a schedule, by their price. */
+  ownPricings(): Promise<(quantity: string) => object[]>
 }
 
 export async function openApprovalRig(): Promise<ApprovalRig> {
@@ -62,5 +68,24 @@ export async function openApprovalRig(): Promise<ApprovalRig> {
       return data[0]
     },
     schedule: async id => await succeed(tenant, 'GET', `${SCHEDULES}/${id}`),
+    subscription: async id => await succeed(tenant, 'GET', `${SUBSCRIPTIONS}/${id}`),
+    decided: async (by, request, verb) => {
+      const { status, body } = await by.call('POST', `${REQUESTS}/${request['id']}/${verb}`)
+      if (status !== 200) throw new Error(`not decided: ${status} ${JSON.stringify(body)}`)
+      return body
+    },
+    ownPricings: async () => {
+      const item = await tenant.seed.make(productItemResource)
+      const configs = (quantity: string) => [
+        { pricing_type: 'FLAT', bands: [{ amount: { quantity, currency: 'EUR' } }] },
+      ]
+      return quantity => [
+        {
+          name: 'Own',
+          product_ids: [item['product_id']],
+          items: [{ product_item_ids: [item['id']], configs: configs(quantity) }],
+        },
+      ]
+    },
   }
 }
