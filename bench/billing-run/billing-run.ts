@@ -107,7 +107,7 @@ async function measure(setup: Setup, { clickhouseUrl, api, workers, aggregator, 
     const warmUp = Math.ceil(WARM_UP / EACH)
     for (const customers of [warmUp, ...sizes]) {
       const to = from + customers
-      const copied = await copyCustomers(setup, { template, from, to, each: EACH, scattered: EACH > 1 })
+      const copied = await copyCustomers(setup, { template, from, to, each: EACH })
       subscriptions = copied.map(({ subscriptionId }) => subscriptionId)
       const { tenant } = setup
       await fillUsage(client, { tenant, from, to, events: EVENTS, period: last, each: EACH })

@@ -169,8 +169,6 @@ type Copies = {
   readonly from: number
   readonly to: number
   readonly each?: number
-  /** Subscriptions are stored in no order, so that those of a customer do not lie beside each other. */
-  readonly scattered?: boolean
 }
 
 /**
@@ -179,7 +177,7 @@ type Copies = {
  */
 export async function copyCustomers(
   { databaseUrl }: Pick<Setup, 'databaseUrl'>,
-  { template, from, to, each = 1, scattered = false }: Copies,
+  { template, from, to, each = 1 }: Copies,
 ): Promise<Copied[]> {
   const wanted = Array.from({ length: to - from }, (_, place) => {
     const reference = customerReference(from + place)
@@ -192,7 +190,9 @@ export async function copyCustomers(
       number: from + place,
     }))
   }).flat()
-  const copies = (scattered ? wanted.toSorted((a, b) => mixed(a) - mixed(b)) : wanted).map(copy => ({
+  // In no order, as those of a tenant: what is stored or due together is neither of one customer nor of neighbours.
+  const scattered = wanted.toSorted((a, b) => mixed(a) - mixed(b))
+  const copies = scattered.map(copy => ({
     ...copy,
     subscription: newId('ppsu'),
     schedule: newId('ppsc'),
@@ -223,6 +223,7 @@ export async function copyCustomers(
       't.id = $2',
       // One that has ended is ended again, by the run; until then nothing finds it due.
       `jsonb_build_object('id', c.subscription, 'reference', c.own, 'customer_id', c.customer, 'next_billing_at', null,
+        'usage_order', c.reference, -- as a run left it
         'status', case t.status when 'CANCELLED' then 'DRAFT' else t.status end)`,
     )
     const ofSchedule = (column: string): string =>

@@ -139,6 +139,9 @@ export async function makeDue(uow: Uow, ids: readonly string[]): Promise<string[
   return rows.map(({ id }) => id)
 }
 
+/** Characters of a customer's name that order claims: an index holds them. */
+const USAGE_ORDER_MAX = 40
+
 /** When the billing run looks at the subscription next. Not a change of the subscription: its updated_at stays. */
 export const saveNextBilling = (uow: Uow, subscriptionId: string, nextBillingAt: string | null): Promise<void> =>
   saveNextBillings(uow, new Map([[subscriptionId, nextBillingAt]]))
@@ -157,6 +160,8 @@ export async function saveNextBillings(
   const { platformId, environment } = uow.tenant
   await uow.tx.execute(sql`
     update pricing_plan_subscriptions as s set next_billing_at = g.next_billing_at, billing_claimed_until = null,
+      usage_order = (select left(coalesce(c.reference, c.id), ${USAGE_ORDER_MAX}) from customers c
+        where c.platform_id = s.platform_id and c.environment = s.environment and c.id = s.customer_id),
       usage_counted_positions = coalesce(${counted ? sql.param([...counted]) : null}::bigint[], s.usage_counted_positions)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, next_billing_at timestamptz)
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = g.id`)
@@ -170,7 +175,8 @@ const COMBINED_MAX = 1_000
 
 /**
  * Takes at most `max` subscriptions that are due and held by no run, those first that have been due for longest, and those that are due
- * of what they may be combined with: two groups that each had a part would both compute all of it, and one in vain. Holds them until
+ * of what they may be combined with: two groups that each had a part would both compute all of it, and one in vain. Of those due since the
+ * same time it takes neighbours in the order in which ClickHouse keeps usage, so that a group reads less of others' usage. Holds them until
  * `until`. One that a run left held is not among them: it is billed by itself.
  */
 export async function claimBilling(
@@ -189,7 +195,7 @@ export async function claimBilling(
     -- Materialized: a plan that read it again for each row would take more than the limit.
     with due as materialized (
       select id, customer_id, combine from pricing_plan_subscriptions
-      where ${isFree} order by next_billing_at limit ${max} for update skip locked),
+      where ${isFree} order by next_billing_at, usage_order limit ${max} for update skip locked),
     others as materialized (
       select id from pricing_plan_subscriptions
       where ${isFree} and combine and customer_id = any(array(select customer_id from due where combine))

@@ -100,6 +100,46 @@ test('claims at most one group, and runs again while more may be due', async () 
   expect(taken).toEqual([2, 1])
 })
 
+test('claims together what is due since the same time and whose usage lies together', async () => {
+  const [d = '', b = '', a = '', c = ''] = await due(4)
+  const references = new Map([
+    [d, 'd'],
+    [b, 'b'],
+    [a, 'a'],
+    [c, 'c'],
+  ])
+  for (const [id, reference] of references)
+    await api.sql(
+      'update customers set reference = $2 where id = (select customer_id from pricing_plan_subscriptions where id = $1)',
+      [id, `usage-order-${reference}`],
+    )
+  // The run of the month before leaves the order.
+  await billGroup(deps(), tenant.tenant, runGroup)
+  const makeDue = (ids: readonly string[], at: number) =>
+    api.sql('update pricing_plan_subscriptions set next_billing_at = $2 where id = any($1)', [ids, new Date(at)])
+  const { run, seen } = recording()
+  await makeDue([a, b, c, d], NOW - 60_000)
+  for (let group = 0; group < 2; group += 1) await billGroup(deps(), tenant.tenant, run, 2)
+  expect(
+    seen.map(ids =>
+      ids
+        .map(id => references.get(id))
+        .toSorted()
+        .join(),
+    ),
+  ).toEqual(['a,b', 'c,d'])
+  await api.sql('update pricing_plan_subscriptions set billing_claimed_until = null')
+  // What has been due for longer comes first all the same.
+  await makeDue([d], NOW - 120_000)
+  await billGroup(deps(), tenant.tenant, run, 2)
+  expect(
+    seen
+      .at(-1)
+      ?.map(id => references.get(id))
+      .toSorted(),
+  ).toEqual(['a', 'd'])
+})
+
 test('claims with a subscription what is combined with it, so that no other group computes that as well', async () => {
   const [one = '', beside = '', other = '', third = ''] = await due(4)
   await combine([one, beside])
