@@ -39,6 +39,27 @@ test('runs again, and beside itself, without changing anything', async () => {
   expect(await selectRows(client, tables)).toEqual(before)
 })
 
+test('roll-ups of an earlier version are copied, also by a run after one that ended half-way', async () => {
+  const database = uniqueName()
+  await migrateClickHouse(server.url, database)
+  const migrated = createClickHouse(server.url, database)
+  // As before the file.
+  const file = '0014_rollups_by_grain.sql'
+  for (const query of [
+    `ALTER TABLE schema_migrations DELETE WHERE name = '${file}' SETTINGS mutations_sync = 1`,
+    `INSERT INTO usage_rollups (platform_id, environment, customer_key, grain, version) VALUES ('plat_a', 'LIVE', 'a', 'DAY', 3)`,
+    // What was copied already.
+    'INSERT INTO usage_rollups_by_grain SELECT * FROM usage_rollups',
+  ])
+    await migrated.command({ query })
+  await migrateClickHouse(server.url, database)
+  const rows = await selectRows(migrated, 'SELECT customer_key, grain, version FROM usage_rollups_by_grain FINAL')
+  expect(rows).toEqual([['a', 'DAY', '3']])
+  expect(await selectRows(migrated, 'SELECT count() FROM usage_rollups')).toEqual([['0']])
+  await migrated.command({ query: `DROP DATABASE ${database}` })
+  await migrated.close()
+})
+
 test('usage_events and usage_duplicates begin with the fields of the wire format, in order', async () => {
   for (const table of ['usage_events', 'usage_duplicates']) {
     const columns = await selectRows<[string]>(

@@ -1,5 +1,5 @@
 // Recomputes hours from the raw rows. Nothing is ever added to what stands there; this and roll-days.ts are the only writers
-// of usage_rollups.
+// of usage_rollups_by_grain.
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { type Bucket, bucketKey } from '../outcome.ts'
 import {
@@ -50,7 +50,7 @@ const figuresOf = (group: readonly Bucket[]): string => `
 
 // Buckets without rows (all deleted) get rows without figures.
 const writeHours = (group: readonly Bucket[], covered: string): string => `
-  INSERT INTO usage_rollups
+  INSERT INTO usage_rollups_by_grain
   SELECT {platform_id:String}, {environment:String}, customer_key, meter_reference, grain, start, hours, seqs,
     ${LISTS}, arraySum(seqs)
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM (${covered})) AS covered
@@ -114,7 +114,7 @@ const SELECT_STALE = `
     FROM usage_bucket_marks FINAL GROUP BY ALL
   ) AS marks LEFT JOIN (
     SELECT platform_id, environment, customer_key, meter_reference, start AS hour, version
-    FROM usage_rollups FINAL WHERE grain = 'TOTALS'
+    FROM usage_rollups_by_grain FINAL WHERE grain = 'TOTALS'
   ) AS rollups USING (platform_id, environment, customer_key, meter_reference, hour)
   WHERE version < mark
   LIMIT {limit:UInt32}`

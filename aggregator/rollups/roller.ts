@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../shared/process/logger.ts'
 import type { Clock } from '../../shared/time.ts'
 import { type ClickHouseClient, isStatementFault } from '../../shared/usage/clickhouse.ts'
-import type { Bucket } from '../outcome.ts'
+import { type Bucket, bucketKey } from '../outcome.ts'
 import { createDirtyBuckets, type DirtyBuckets } from './dirty-buckets.ts'
 import { type ApartRoller, createApartRoller } from './roll-apart.ts'
 import { findStaleBuckets, rollBuckets } from './roll-buckets.ts'
@@ -20,6 +20,8 @@ export type RollerDeps = {
   readonly onRefused: (buckets: number) => void
   /** Whether accepted events wait to be stored. */
   readonly backlog: () => boolean
+  /** The most buckets that one scan gives. */
+  readonly scanMax?: number
 }
 
 /** A bucket touched more recently waits: the next touch would undo the work. */
@@ -90,6 +92,8 @@ type Grain = {
   readonly most: number
   readonly roller: ApartRoller
   scanNeeded: boolean
+  /** The keys of what the last scan gave, where it may have left some out. */
+  scanned?: ReadonlySet<string>
 }
 
 /** Recomputes what is quiet; false when some of it could not be. */
@@ -99,7 +103,7 @@ async function turn(deps: RollerDeps, grain: Grain, stop: AbortSignal): Promise<
   const now = clock.now()
   try {
     if (grain.scanNeeded) {
-      dirty.add(await grain.scan(client, SCAN_MAX), now)
+      await scan(grain, client, { max: deps.scanMax ?? SCAN_MAX, now })
       grain.scanNeeded = false
     }
   } catch (error) {
@@ -124,6 +128,23 @@ async function turn(deps: RollerDeps, grain: Grain, stop: AbortSignal): Promise<
   if (refused.length > 0) deps.onRefused(refused.length)
   if (dirty.count() === 0 && dirty.takeOverflow()) grain.scanNeeded = true
   return errors.length === 0
+}
+
+/** Finds what has to be recomputed. What it leaves out is found by another scan, once all that it gave is done. */
+async function scan(
+  grain: Grain,
+  client: ClickHouseClient,
+  { max, now }: { readonly max: number; readonly now: number },
+): Promise<void> {
+  const { dirty, scanned } = grain
+  const found = await grain.scan(client, max)
+  dirty.add(found, now)
+  delete grain.scanned
+  if (found.length < max) return
+  grain.scanned = new Set(found.map(bucketKey))
+  // Where a scan gives much the same again, it cannot be rolled up: scans would go on for ever.
+  const again = found.filter(bucket => scanned?.has(bucketKey(bucket)))
+  if (again.length <= found.length / 2) dirty.rescan()
 }
 
 async function rollHours(deps: RollerDeps, days: DirtyBuckets, buckets: readonly Bucket[]): Promise<void> {

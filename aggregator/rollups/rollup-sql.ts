@@ -1,4 +1,4 @@
-// What the writers of usage_rollups share: which buckets go into one statement, how what they cover gets there, and the
+// What the writers of usage_rollups_by_grain share: which buckets go into one statement, how what they cover gets there, and the
 // lists a row is made of.
 import { type ClickHouseClient, selectRows } from '../../shared/usage/clickhouse.ts'
 import { type Bucket, bucketKey, byPlace } from '../outcome.ts'

@@ -44,17 +44,26 @@ const rowsSql = (of: Filled): string => `INSERT INTO usage_events SELECT
 const marksSql = (of: Filled): string => `INSERT INTO usage_bucket_marks
   SELECT {platform:String}, {environment:String}, customer, meter, toStartOfHour(at), ${PARTITION}, ${SEQ} FROM ${eventsSql(of)}`
 
-const rollupsSql = (of: Filled): string => `INSERT INTO usage_rollups
+const rollupsSql = (of: Filled): string => `INSERT INTO usage_rollups_by_grain
   SELECT {platform:String}, {environment:String}, customer, meter, grain, toStartOfHour(at), [toStartOfHour(at)], [${SEQ}], [subscription],
     [if(grain = 'HOUR', properties, ${NO_PROPERTIES})], [1], [names], [['', '']], [[1, 1]], [quantities], [quantities], [quantities],
     ${SEQ}
   FROM (SELECT *, arrayJoin(['TOTALS', 'HOUR']) AS grain FROM ${eventsSql(of)})`
 
-const daysSql = (of: Filled): string => `INSERT INTO usage_rollups
-  SELECT {platform:String}, {environment:String}, customer, meter, 'DAY', toStartOfDay(at) AS day, groupArray(toStartOfHour(at)),
-    groupArray(${SEQ}), groupArray(subscription), groupArray(properties), groupArray(1), groupArray(names), groupArray(['', '']),
-    groupArray([1, 1]), groupArray(quantities), groupArray(quantities), groupArray(quantities), sum(${SEQ})
-  FROM ${eventsSql(of)} GROUP BY customer, meter, day`
+/** Days as the aggregator makes them: a combination stands once, with what its events add up to. */
+const daysSql = (of: Filled, grain: 'DAY' | 'DAY_TOTALS'): string => {
+  const properties = grain === 'DAY' ? 'properties' : NO_PROPERTIES
+  return `INSERT INTO usage_rollups_by_grain
+  SELECT {platform:String}, {environment:String}, customer, meter, '${grain}', day, flatten(groupArray(hours)) AS covered,
+    flatten(groupArray(seqs)) AS marks, groupArray(subscription), groupArray(combination), groupArray(found), groupArray(own),
+    groupArray(['', '']), groupArray([found, found]), groupArray(sums), groupArray(least), groupArray(most), arraySum(marks)
+  FROM (
+    SELECT customer, meter, toStartOfDay(at) AS day, subscription, ${properties} AS combination, count() AS found, any(names) AS own,
+      groupArray(toStartOfHour(at)) AS hours, groupArray(${SEQ}) AS seqs, sumForEach(CAST(quantities, 'Array(Decimal(76, 12))')) AS sums,
+      minForEach(quantities) AS least, maxForEach(quantities) AS most
+    FROM ${eventsSql(of)} GROUP BY customer, meter, day, subscription, combination)
+  GROUP BY customer, meter, day`
+}
 
 /** How far the log is: what stands behind it would be left out of every invoice that closes. */
 const POSITIONS = `INSERT INTO usage_positions
@@ -65,10 +74,12 @@ export async function fillUsage(client: ClickHouseClient, of: Filled): Promise<v
   if (of.period.end - of.period.start < of.events * 3_600_000) throw new RangeError('more events than hours')
   const { platformId: platform, environment } = of.tenant
   const each = METERS * of.events
-  for (let first = of.from * each; first < of.to * each; first += ROWS_PER_STATEMENT) {
-    const rows = Math.min(ROWS_PER_STATEMENT, of.to * each - first)
+  // Whole customers, since a day is made of what one statement has of it.
+  const most = Math.max(1, Math.floor(ROWS_PER_STATEMENT / each)) * each
+  for (let first = of.from * each; first < of.to * each; first += most) {
+    const rows = Math.min(most, of.to * each - first)
     const query_params = { platform, environment, first, rows }
-    for (const query of [rowsSql(of), marksSql(of), rollupsSql(of), daysSql(of)])
+    for (const query of [rowsSql(of), marksSql(of), rollupsSql(of), daysSql(of, 'DAY_TOTALS'), daysSql(of, 'DAY')])
       await client.command({ query, query_params })
   }
   await client.command({ query: POSITIONS, query_params: { rows: of.to * each } })

@@ -32,7 +32,7 @@ afterAll(async () => {
 async function grainsBecome(expected: readonly (readonly [string, string])[]): Promise<void> {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
-    const sql = 'SELECT toString(grain) AS name, count() FROM usage_rollups FINAL GROUP BY name ORDER BY name'
+    const sql = 'SELECT toString(grain) AS name, count() FROM usage_rollups_by_grain FINAL GROUP BY name ORDER BY name'
     const found = await selectRows(client, sql)
     if (JSON.stringify(found) === JSON.stringify(expected) || performance.now() > deadline) {
       expect(found).toEqual(expected)
@@ -43,7 +43,7 @@ async function grainsBecome(expected: readonly (readonly [string, string])[]): P
 }
 
 test('hours are recomputed when they are quiet, and days when their hours are', async () => {
-  await client.command({ query: 'TRUNCATE TABLE usage_rollups' })
+  await client.command({ query: 'TRUNCATE TABLE usage_rollups_by_grain' })
   await client.command({ query: 'TRUNCATE TABLE usage_bucket_marks' })
   const month = interval(MONTH.start, instantOf(MONTH.start + 2 * DAY))
   await fillMonth(client, { customer: 'quiet', count: 960, shape: USUAL, month })
@@ -68,6 +68,7 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
     now += 100_000
     await grainsBecome([
       ['DAY', '2'],
+      ['DAY_TOTALS', '2'],
       ['HOUR', '48'],
       ['TOTALS', '48'],
     ])
@@ -96,6 +97,39 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
   }
 })
 
+test('what one scan leaves out is found by the next, as after an upgrade that adds roll-ups', async () => {
+  await client.command({
+    query: `ALTER TABLE usage_rollups_by_grain DELETE WHERE grain != 'HOUR' SETTINGS mutations_sync = 1`,
+  })
+  const startedAt = performance.now()
+  const stop = new AbortController()
+  const roller = runRoller(
+    {
+      client,
+      dirty: createDirtyBuckets(),
+      // A thousand times as fast, so that what a scan finds is soon quiet.
+      clock: { now: () => instantOf(MONTH.start + 4 * DAY + Math.floor((performance.now() - startedAt) * 1_000)) },
+      logger: silentLogger,
+      onRolled: () => undefined,
+      onRefused: () => undefined,
+      backlog: () => false,
+      scanMax: 20,
+    },
+    stop.signal,
+  )
+  try {
+    await grainsBecome([
+      ['DAY', '2'],
+      ['DAY_TOTALS', '2'],
+      ['HOUR', '48'],
+      ['TOTALS', '48'],
+    ])
+  } finally {
+    stop.abort()
+    await roller
+  }
+})
+
 /** The client, which refuses to write roll-ups of one customer while `isRefused` says so. */
 function refusing(customer: string, isRefused: () => boolean): ClickHouseClient {
   const name = Buffer.from(customer).toString('hex')
@@ -112,7 +146,7 @@ function refusing(customer: string, isRefused: () => boolean): ClickHouseClient 
 }
 
 test('an hour that ClickHouse refuses to roll up holds up no other, and is rolled up when that ends', async () => {
-  await client.command({ query: 'TRUNCATE TABLE usage_rollups' })
+  await client.command({ query: 'TRUNCATE TABLE usage_rollups_by_grain' })
   await client.command({ query: 'TRUNCATE TABLE usage_bucket_marks' })
   const start = instantOf(MONTH.start + 5 * DAY)
   const hour = interval(start, instantOf(start + DAY / 24))
@@ -138,7 +172,10 @@ test('an hour that ClickHouse refuses to roll up holds up no other, and is rolle
     stop.signal,
   )
   const rolledUp = () =>
-    selectRows<[string]>(client, "SELECT customer_key FROM usage_rollups FINAL WHERE grain = 'HOUR' ORDER BY ALL")
+    selectRows<[string]>(
+      client,
+      "SELECT customer_key FROM usage_rollups_by_grain FINAL WHERE grain = 'HOUR' ORDER BY ALL",
+    )
   try {
     while (dirty.count() === 0) await sleep(50)
     now += 10_000

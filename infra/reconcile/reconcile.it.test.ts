@@ -224,8 +224,8 @@ describe('damage done by hand is found and named', () => {
   })
   test('a roll-up with a wrong sum, down to its hour', async () => {
     await sql(
-      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
-       FROM (SELECT * FROM usage_rollups FINAL WHERE customer_key = 'customer-2')`,
+      `INSERT INTO usage_rollups_by_grain SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
+       FROM (SELECT * FROM usage_rollups_by_grain FINAL WHERE customer_key = 'customer-2')`,
     )
     const found = await newFindings()
     expect(found.ROLLUP_DIFFERS).toContainEqual(
@@ -299,8 +299,8 @@ describe('damage done by hand is found and named', () => {
     await aggregator.settle()
     await rollBuckets(aggregator.client, await findStaleBuckets(aggregator.client, 1_000))
     await sql(
-      `INSERT INTO usage_rollups SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
-       FROM (SELECT * FROM usage_rollups FINAL WHERE customer_key = 'many-57' AND environment = 'LIVE')`,
+      `INSERT INTO usage_rollups_by_grain SELECT * REPLACE (arrayMap(list -> arrayMap(sum -> sum + 1, list), sums) AS sums, version + 1 AS version)
+       FROM (SELECT * FROM usage_rollups_by_grain FINAL WHERE customer_key = 'many-57' AND environment = 'LIVE')`,
     )
     const findings = createFindings()
     const { series } = await compareRollups(aggregator.client, { oneIn: 1, seed: 1 }, findings)

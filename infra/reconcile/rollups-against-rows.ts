@@ -162,7 +162,7 @@ async function questionsOf(client: ClickHouseClient, group: Group): Promise<Ques
        SELECT customer_key, meter_reference, value_references, properties FROM usage_events WHERE ${where}
        UNION ALL
        SELECT customer_key, meter_reference, arrayFlatten(value_references), arrayElement(properties, 1)
-       FROM usage_rollups WHERE ${where}
+       FROM usage_rollups_by_grain WHERE ${where}
      ) GROUP BY customer_key, meter_reference`,
     {
       platform: group[0].platformId,

@@ -3,10 +3,10 @@
 import { type Interval, instantOf, interval } from '../../../shared/time.ts'
 import type { UsageCondition, UsageProperty } from '../../../shared/usage/condition.ts'
 import type { UsageQuery } from '../usage-query.ts'
-import { planRead, type StaleBuckets } from './read-plan.ts'
+import { HOUR_MS, planRead, type StaleBuckets } from './read-plan.ts'
 
 /** From which rows a piece of time is read: single events, or the roll-ups of a grain. */
-export type Source = 'RAW' | 'TOTALS' | 'HOUR' | 'DAY'
+export type Source = 'RAW' | 'TOTALS' | 'HOUR' | 'DAY' | 'DAY_TOTALS'
 
 /** Events that are counted together: those of some names of one customer on a meter, in a time, that name one of some subscriptions. */
 export type Bin = {
@@ -188,20 +188,24 @@ function tile(
 
 type Planned = Pick<Piece, 'interval' | 'source'>
 
+/** Totals of a day are looked for when it is over for so long: the aggregator makes them when its hours have settled. */
+const YOUNG_DAY_MS = 3 * HOUR_MS
+
 function planned(
   within: Interval,
   { raw, recentFrom }: Known,
   of: { readonly stale: StaleBuckets; readonly properties: boolean },
 ): Planned[] {
   if (raw) return [{ interval: within, source: 'RAW' }]
-  const plan = planRead(within, { ...of.stale, from: recentFrom })
+  const daysFrom = of.properties ? {} : { daysFrom: recentFrom - YOUNG_DAY_MS }
+  const plan = planRead(within, { ...of.stale, from: recentFrom, ...daysFrom })
   const pieces = (source: Source, intervals: readonly Interval[]): Planned[] =>
     intervals.map(each => ({ interval: each, source }))
   return [
     ...pieces('RAW', plan.raw),
     ...(of.properties
       ? [...pieces('HOUR', plan.hours), ...pieces('DAY', plan.days)]
-      : pieces('TOTALS', [...plan.hours, ...plan.days])),
+      : [...pieces('TOTALS', plan.hours), ...pieces('DAY_TOTALS', plan.days)]),
   ]
 }
 

@@ -40,6 +40,18 @@ describe('the split between roll-ups and raw rows', () => {
     expect(planRead(within, { hours: [], days: [], from: 3 * DAY }).raw).toEqual([])
   })
 
+  test('reads days that are looked for no more by their hours', () => {
+    const within = interval(instantOf(0), instantOf(3 * DAY))
+    const plan = planRead(within, { hours: [], days: [], from: 2 * DAY + HOUR, daysFrom: 2 * DAY - 1 })
+    expect(plan).toEqual({
+      raw: [{ start: 2 * DAY + HOUR, end: 3 * DAY }],
+      hours: [{ start: DAY, end: 2 * DAY + HOUR }],
+      days: [{ start: 0, end: DAY }],
+    })
+    expect(planRead(within, { hours: [], days: [], daysFrom: 3 * DAY }).days).toEqual([within])
+    expect(planRead(within, { hours: [], days: [], daysFrom: Number.POSITIVE_INFINITY }).days).toEqual([within])
+  })
+
   test('tiles the interval without gap or overlap, uses only whole settled hours and days, and stays bounded', () => {
     fc.assert(
       fc.property(
@@ -54,10 +66,15 @@ describe('the split between roll-ups and raw rows', () => {
         fc.uniqueArray(fc.integer({ min: -5, max: 2_100 }), { maxLength: 120 }),
         fc.uniqueArray(fc.integer({ min: -1, max: 90 }), { maxLength: 80 }),
         fc.option(fc.integer({ min: -HOUR, max: 2_100 * HOUR }), { nil: undefined }),
-        (start, length, staleHours, staleDays, from) => {
+        fc.option(fc.integer({ min: -HOUR, max: 2_100 * HOUR }), { nil: undefined }),
+        (start, length, staleHours, staleDays, from, daysFrom) => {
           const within = interval(instantOf(start), instantOf(start + length))
           const stale = { hours: staleHours.map(hour => hour * HOUR), days: staleDays.map(day => day * DAY) }
-          const { raw, hours, days } = planRead(within, { ...stale, ...(from === undefined ? {} : { from }) })
+          const { raw, hours, days } = planRead(within, {
+            ...stale,
+            ...(from === undefined ? {} : { from }),
+            ...(daysFrom === undefined ? {} : { daysFrom }),
+          })
           const all = [...raw, ...hours, ...days].toSorted((a, b) => a.start - b.start)
           expect(all[0]?.start).toBe(within.start)
           expect(all.at(-1)?.end).toBe(within.end)

@@ -8,8 +8,8 @@ const INTERVALS_MAX = 24
 
 /** Starts, in milliseconds, of the hours and of the days that their roll-up does not cover. */
 export type StaleBuckets = { readonly hours: readonly number[]; readonly days: readonly number[] }
-/** The same, and from when on no roll-up is looked for, if there is such a time. */
-export type NotRolled = StaleBuckets & { readonly from?: number }
+/** The same, and from when on no roll-up, or none of a day, is looked for, if there is such a time. */
+export type NotRolled = StaleBuckets & { readonly from?: number; readonly daysFrom?: number }
 
 export type ReadPlan = {
   /** Read from raw rows: edges that are no whole hour, and hours no roll-up covers. */
@@ -24,12 +24,13 @@ type Piece = readonly [start: number, end: number]
 /** Splits an interval; the parts tile it without gap or overlap. */
 export function planRead(within: Interval, stale: NotRolled): ReadPlan {
   const whole: Piece = [within.start, within.end]
-  const { from = within.end } = stale
+  const { from = within.end, daysFrom = within.end } = stale
   const recent: Piece = [floorTo(from, HOUR_MS), ceilTo(within.end, HOUR_MS)]
   const raw = leftOver(whole, HOUR_MS, [...piecesAt(stale.hours, HOUR_MS), ...(from < within.end ? [recent] : [])])
   // A day that is read raw in part, or lies at the edge, is read by its hours.
   const withRaw = raw.map(([start, end]): Piece => [floorTo(start, DAY_MS), ceilTo(end, DAY_MS)])
-  const noDays = leftOver(whole, DAY_MS, [...withRaw, ...piecesAt(stale.days, DAY_MS)])
+  const young: Piece[] = daysFrom < within.end ? [[floorTo(daysFrom, DAY_MS), ceilTo(within.end, DAY_MS)]] : []
+  const noDays = leftOver(whole, DAY_MS, [...withRaw, ...piecesAt(stale.days, DAY_MS), ...young])
   return {
     raw: raw.map(toInterval),
     hours: noDays.flatMap(([start, end]) => gapsBetween(raw, start, end)).map(toInterval),

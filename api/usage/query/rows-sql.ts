@@ -38,6 +38,11 @@ export type RolledRowsOf = RowsOf & {
 export type Slots = { readonly raw: readonly number[]; readonly rolled: readonly number[] }
 
 export const isRaw = ({ source }: Pick<Piece, 'source'>): boolean => source === 'RAW'
+/** The grains of roll-ups. */
+export const ROLLED = ['TOTALS', 'HOUR', 'DAY', 'DAY_TOTALS'] as const
+export type Rolled = (typeof ROLLED)[number]
+/** Whether roll-ups of a grain are of days, and cover several hours. */
+export const isOfDay = (source: Source): boolean => source === 'DAY' || source === 'DAY_TOTALS'
 export const isRolled = ({ source }: Pick<Piece, 'source'>): boolean => source !== 'RAW'
 
 /** The slots of these pieces. */
@@ -54,7 +59,7 @@ export function slotsOf(pieces: readonly Piece[]): Slots {
 }
 
 /** Sources as the statement tells them apart. */
-export const GRAINS: Readonly<Record<Source, number>> = { RAW: 0, TOTALS: 1, HOUR: 2, DAY: 3 }
+export const GRAINS: Readonly<Record<Source, number>> = { RAW: 0, TOTALS: 1, HOUR: 2, DAY: 3, DAY_TOTALS: 4 }
 
 const json = (rows: Iterable<unknown>): string => textSql([...rows].map(row => JSON.stringify(row)).join('\n'))
 
@@ -126,20 +131,18 @@ export function rawSql({ filter, pieces, columns, upTo, slots }: RawRowsOf): str
  */
 export function rolledSql({ filter, pieces, columns, slots, carrier }: RolledRowsOf): string {
   const own = pieces.filter(isRolled)
-  const hasDays = own.some(({ source }) => source === 'DAY')
+  const hasDays = own.some(({ source }) => isOfDay(source))
   const weighed = (seed: number): string => {
     const ofHour = `${weightSql(seed, 'start')} * version`
     const ofDay = `arraySum((hour, seq) -> ${weightSql(seed, 'hour')} * seq, covered_hours, covered_seqs)`
-    return hasDays ? `if(grain = 'DAY', ${ofDay}, ${ofHour})` : ofHour
+    return hasDays ? `if(grain IN ('DAY', 'DAY_TOTALS'), ${ofDay}, ${ofHour})` : ofHour
   }
   const slot = slotSql('toInt64(toUnixTimestamp(start)) * 1000', slots.rolled)
   return `SELECT ${KEYS}, toInt8(grain) AS source, ${slot} AS slot, nth = ${carrier} AS carries, ${weighed(0)} AS weighed_0, ${weighed(1)} AS weighed_1
       ${columns.map(({ name }) => `, of_${name} AS ${name}`).join('')}
-    FROM usage_rollups FINAL ARRAY JOIN arrayEnumerate(subscriptions) AS nth${columns.map(({ name, rolled }) => `, ${rolled} AS of_${name}`).join('')}
+    FROM usage_rollups_by_grain FINAL ARRAY JOIN arrayEnumerate(subscriptions) AS nth${columns.map(({ name, rolled }) => `, ${rolled} AS of_${name}`).join('')}
     PREWHERE ${filter.scope} AND ${placesSql(own.map(({ place }) => place))} AND (${grainsSql(own)})`
 }
-
-const ROLLED = ['TOTALS', 'HOUR', 'DAY'] as const
 
 /** Which roll-ups of which time. A meter whose figures need no properties has them in totals, and no other grain is read of it. */
 function grainsSql(pieces: readonly Piece[]): string {

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/usage/condition.ts'
 import { type FigureRow, KINDS, TEXTS_MAX } from './figure-row.ts'
 import type { PlannedQuery, View } from './plan-queries.ts'
-import { GRAINS, type Slots, slotsOf } from './rows-sql.ts'
+import { GRAINS, isOfDay, type Slots, slotsOf } from './rows-sql.ts'
 import {
   type EventLine,
   LINES,
@@ -109,8 +109,9 @@ class Figures {
     const [references, codes, counts, properties, sums, minima, maxima] = lists
     const slot = slotOf(start * 1000, this.#slots.rolled)
     const source = GRAINS[grain]
-    const covered: [number, bigint][] =
-      grain === 'DAY' ? hours.map((hour, place) => [hour, BigInt(seqs[place] ?? 0)]) : [[start, BigInt(version)]]
+    const covered: [number, bigint][] = isOfDay(grain)
+      ? hours.map((hour, place) => [hour, BigInt(seqs[place] ?? 0)])
+      : [[start, BigInt(version)]]
     // A roll-up in which nothing is, or no combination has values, is taken for one that is not there, and read from single events.
     const carries = [
       ...(references.some(each => each.length > 0) ? [KINDS.values] : []),

@@ -5,7 +5,7 @@ import type { Tenant } from '../../../shared/tenant.ts'
 import { behindSql, tenantFilter, withinAny } from '../usage-sql.ts'
 import type { Piece, PlannedQuery } from './plan-queries.ts'
 import { covering } from './read-plan.ts'
-import { isRaw, isRolled } from './rows-sql.ts'
+import { isRaw, isRolled, ROLLED, type Rolled } from './rows-sql.ts'
 import type { Statement } from './usage-statement.ts'
 
 /** Lines of the answer, by what they are of; the columns of each are below. */
@@ -17,7 +17,7 @@ export type RolledLine = readonly [
   line: 1,
   key: string,
   meter: string,
-  grain: 'TOTALS' | 'HOUR' | 'DAY',
+  grain: Rolled,
   /** Seconds, here and below. */
   start: number,
   version: string,
@@ -86,7 +86,7 @@ export function smallStatement({ tenant, queries, pieces, upTo, limit }: SmallOf
               column('minima', types.has('MIN')),
               column('maxima', types.has('MAX')),
             ],
-            `usage_rollups WHERE ${scope} AND (${grainsSql(rolled)})`,
+            `usage_rollups_by_grain WHERE ${scope} AND (${grainsSql(rolled)})`,
           ),
           lineSql(
             LINES.mark,
@@ -122,7 +122,7 @@ const lineSql = (line: number, columns: readonly string[], from: string): string
 const timeOf = (pieces: readonly Piece[]) => covering(pieces.map(piece => piece.interval))
 
 function grainsSql(rolled: readonly Piece[]): string {
-  const grains = (['TOTALS', 'HOUR', 'DAY'] as const).flatMap(source => {
+  const grains = ROLLED.flatMap(source => {
     const own = rolled.filter(piece => piece.source === source)
     return own.length === 0 ? [] : [`(grain = '${source}' AND ${withinHours('start', own)})`]
   })

@@ -5,9 +5,20 @@ import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickho
 import { tenantFilter, withinAny } from '../usage-sql.ts'
 import { type Bin, binsByPlace, placeKey } from './plan-queries.ts'
 import { covering, DAY_MS, type StaleBuckets } from './read-plan.ts'
-import { placesSql } from './rows-sql.ts'
+import { placesSql, ROLLED } from './rows-sql.ts'
 
-type StaleRow = [customerKey: string, meter: string, hour: number, totals: number, ofHour: number, ofDay: number]
+type StaleRow = [
+  customerKey: string,
+  meter: string,
+  hour: number,
+  totals: number,
+  ofHour: number,
+  ofDay: number,
+  ofDayTotals: number,
+]
+
+/** What the roll-ups of each grain cover, in the order of ROLLED. */
+const COVERED = ROLLED.map(grain => `of_${grain.toLowerCase()}`)
 
 const wholeDays = ({ start, end }: Interval): Interval => interval(instantOf(start - (start % DAY_MS)), end)
 
@@ -32,17 +43,17 @@ export async function staleBuckets(
   const max = (column: string): string => `max(${column}) AS ${column}`
   const rows = await selectRows<StaleRow>(
     client,
-    `SELECT key, meter, toUnixTimestamp(hour), max(of_totals < mark), max(of_hour < mark), max(of_day < mark) FROM (
-       SELECT key, meter, hour, ${['mark', 'of_totals', 'of_hour', 'of_day'].map(max).join(', ')} FROM (
+    `SELECT key, meter, toUnixTimestamp(hour), ${COVERED.map(column => `max(${column} < mark)`).join(', ')} FROM (
+       SELECT key, meter, hour, ${['mark', ...COVERED].map(max).join(', ')} FROM (
          SELECT customer_key AS key, toString(meter_reference) AS meter, hour, sum(log_seq) AS mark,
-           0 AS of_totals, 0 AS of_hour, 0 AS of_day
+           ${COVERED.map(column => `0 AS ${column}`).join(', ')}
          FROM usage_bucket_marks FINAL PREWHERE ${scope} AND ${withinAny('hour', intervals)} GROUP BY key, meter, hour
          UNION ALL
          SELECT customer_key AS key, toString(meter_reference) AS meter, covered_hour AS hour, 0 AS mark,
-           if(grain = 'TOTALS', covered_seq, 0), if(grain = 'HOUR', covered_seq, 0), if(grain = 'DAY', covered_seq, 0)
-         FROM usage_rollups FINAL ARRAY JOIN covered_hours AS covered_hour, covered_seqs AS covered_seq
+           ${ROLLED.map(grain => `if(grain = '${grain}', covered_seq, 0)`).join(', ')}
+         FROM usage_rollups_by_grain FINAL ARRAY JOIN covered_hours AS covered_hour, covered_seqs AS covered_seq
          PREWHERE ${scope} AND ${withinAny('start', intervals.map(wholeDays))}
-       ) GROUP BY key, meter, hour HAVING of_totals < mark OR of_hour < mark OR of_day < mark
+       ) GROUP BY key, meter, hour HAVING ${COVERED.map(column => `${column} < mark`).join(' OR ')}
      ) GROUP BY key, meter, hour ORDER BY key, meter, hour`,
     filter.params,
     // So few rows are read faster by one thread than shared out.
@@ -56,7 +67,7 @@ export async function staleBuckets(
 
 function staleByPlace(rows: readonly StaleRow[], byProperties: ReadonlySet<string>): Map<string, StaleBuckets> {
   const found = new Map<string, { hours: number[]; days: Set<number> }>()
-  for (const [customerKey, meterReference, hour, totals, ofHour, ofDay] of rows) {
+  for (const [customerKey, meterReference, hour, totals, ofHour, ofDay, ofDayTotals] of rows) {
     const key = placeKey(customerKey, meterReference)
     const detailed = byProperties.has(key)
     const stale = found.get(key) ?? { hours: [], days: new Set<number>() }
@@ -64,7 +75,7 @@ function staleByPlace(rows: readonly StaleRow[], byProperties: ReadonlySet<strin
     const at = hour * 1000
     // A place that is read both ways is read once: an hour of it is stale when either of its rows is.
     if (totals === 1 || (detailed && ofHour === 1)) stale.hours.push(at)
-    if (detailed && ofDay === 1) stale.days.add(at - (at % DAY_MS))
+    if (ofDayTotals === 1 || (detailed && ofDay === 1)) stale.days.add(at - (at % DAY_MS))
   }
   return new Map([...found].map(([key, { hours, days }]) => [key, { hours, days: [...days] }]))
 }

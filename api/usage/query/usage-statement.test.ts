@@ -54,7 +54,7 @@ describe('the statement', () => {
       expect(sql).not.toMatch(/DROP|OR 1=1|--|\\'|`/)
       const texts = [...sql.matchAll(/'([^']*)'/g)].map(([, text = '']) => text)
       const known =
-        /^(UTC|TOTALS|HOUR|DAY|=|0|,|sel:|\^-\?\[0-9\].*|(Array|Decimal|Map)\(.*|(key|meter|text) String(, meter String)?)?$/
+        /^(UTC|TOTALS|HOUR|DAY|DAY_TOTALS|=|0|,|sel:|\^-\?\[0-9\].*|(Array|Decimal|Map)\(.*|(key|meter|text) String(, meter String)?)?$/
       expect(texts.filter(text => !known.test(text) && !/^(([0-9a-f]{2})+,?)+$/.test(text))).toEqual([])
       expect(Object.values(params)).toEqual([HOSTILE, 'TEST'])
     }
@@ -84,10 +84,10 @@ describe('the statement', () => {
     const sqlOf = (checked: boolean) =>
       usageStatement({ tenant: query.tenant, queries: plan.queries, pieces, upTo: undefined, checked, limit: 10 }).sql
     expect([...sqlOf(true).matchAll(/FROM usage_(\w+)/g)].map(([, table]) => table)).toEqual([
-      'rollups',
+      'rollups_by_grain',
       'bucket_marks',
     ])
-    expect([...sqlOf(false).matchAll(/FROM usage_(\w+)/g)].map(([, table]) => table)).toEqual(['rollups'])
+    expect([...sqlOf(false).matchAll(/FROM usage_(\w+)/g)].map(([, table]) => table)).toEqual(['rollups_by_grain'])
   })
   test('reads of each meter only the roll-ups that its figures are taken from', () => {
     const of = (meterReference: string, more: Partial<UsageQuery> = {}): UsageQuery => ({
@@ -102,7 +102,7 @@ describe('the statement', () => {
     const pieces = piecesOf(plan, { raw: false, recentFrom: Number.POSITIVE_INFINITY, staleOf: () => undefined })
     const shared = { tenant: query.tenant, pieces, upTo: undefined, checked: true, limit: 10 }
     const { sql } = usageStatement({ ...shared, queries: plan.queries })
-    expect(sql).toContain("(meter_reference IN (unhex('78'), unhex('7a')) AND ((grain = 'TOTALS' AND")
+    expect(sql).toContain("(meter_reference IN (unhex('78'), unhex('7a')) AND ((grain = 'DAY_TOTALS' AND")
     expect(sql).toContain("(meter_reference IN (unhex('79')) AND ((grain = 'DAY' AND")
   })
 })

@@ -165,7 +165,7 @@ function expectRollups(tables: Tables, readings: readonly Reading[]): void {
   for (const [name, day] of tables.rollups) {
     const hours = day.hours.map(hour => bucketText(day.meter, day.customerKey, hour))
     const covered = hours.every((hour, at) => (day.seqs[at] ?? 0n) >= (marks.get(hour)?.seq ?? 0n))
-    if (!name.startsWith('DAY ') || !covered) continue
+    if (!/^DAY(_TOTALS)? /.test(name) || !covered) continue
     const figures = new Map<string, { count: bigint; sum: bigint }>()
     for (const hour of hours) for (const [key, entry] of figuresOf(raw.get(hour) ?? [])) addTo(figures, key, entry)
     expectFigures(name, day.figures, figures)

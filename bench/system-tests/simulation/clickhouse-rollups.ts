@@ -59,13 +59,15 @@ export function answerRollups(tables: Tables, text: string, params: Params): unk
       .map(([, { meter, customerKey, hour }]) => tenantRow(meter, customerKey, hour))
   }
   if (text.includes("sumIf(version, grain = 'HOUR')")) {
-    return [...days(tables)]
-      .filter(([key, hours]) => (tables.rollups.get(`DAY ${key}`)?.version ?? 0n) < sumOf(hours))
+    const lacks = (day: string, hours: readonly Rollup[]) => (tables.rollups.get(day)?.version ?? 0n) < sumOf(hours)
+    // Hours have both grains here, each with the same.
+    return [...daysOf(tables, 'HOUR')]
+      .filter(([key, hours]) => lacks(`DAY ${key}`, hours) || lacks(`DAY_TOTALS ${key}`, hours))
       .flatMap(([, [hour]]) => (hour ? [tenantRow(hour.meter, hour.customerKey, dayOf(hour.start))] : []))
   }
   if (text.includes('groupArrayArray(covered_seqs)')) {
     const wanted = asked(text, params)
-    return [...days(tables)]
+    return [...daysOf(tables, text.includes("grain = 'TOTALS'") ? 'TOTALS' : 'HOUR')]
       .filter(([key]) => wanted.has(key))
       .flatMap(([, hours]) => {
         const [first] = hours
@@ -76,11 +78,11 @@ export function answerRollups(tables: Tables, text: string, params: Params): unk
   throw new Error(`a statement the simulation does not know: ${text}`)
 }
 
-/** The hours of every day that have a roll-up. */
-function days({ rollups }: Tables): Map<string, Rollup[]> {
+/** The hours of every day that have a roll-up of this grain. */
+function daysOf({ rollups }: Tables, grain: 'TOTALS' | 'HOUR'): Map<string, Rollup[]> {
   const found = new Map<string, Rollup[]>()
   for (const [name, rollup] of rollups) {
-    if (!name.startsWith('HOUR ')) continue
+    if (!name.startsWith(`${grain} `)) continue
     const key = bucketText(rollup.meter, rollup.customerKey, dayOf(rollup.start))
     found.set(key, [...(found.get(key) ?? []), rollup])
   }
@@ -89,13 +91,14 @@ function days({ rollups }: Tables): Map<string, Rollup[]> {
 
 const sumOf = (hours: readonly Rollup[]): bigint => hours.reduce((sum, { version }) => sum + version, 0n)
 
-/** Reads what `INSERT INTO usage_rollups SELECT` reads now; what it gives makes it visible. */
+/** Reads what `INSERT INTO usage_rollups_by_grain SELECT` reads now; what it gives makes it visible. */
 export function writeRollups(tables: Tables, query: string, params: Params, tampering: Tampering): () => void {
-  const ofDays = query.includes("'DAY'")
+  const day = ['DAY', 'DAY_TOTALS'].find(grain => query.includes(`'${grain}'`))
+  const ofHours = day === undefined ? null : day === 'DAY' ? 'HOUR' : 'TOTALS'
   const rows = [...query.matchAll(/\('([0-9a-f]*)', '([0-9a-f]*)', (\d+), \[([\d,]*)\], \[([\d,]*)\]\)/g)].map(
     match => {
       const [, customer, meter, start = '', hours = '', seqs = ''] = match
-      return rollupOf(tables, ofDays, {
+      return rollupOf(tables, ofHours, {
         meter: meterIn(params, meter),
         customerKey: textOf(customer),
         start: Number(start),
@@ -106,17 +109,22 @@ export function writeRollups(tables: Tables, query: string, params: Params, tamp
   )
   return () => {
     for (const row of rows) {
-      const rollup = ofDays ? row : tampered(tables, row, tampering)
-      for (const grain of ofDays ? ['DAY'] : ['TOTALS', 'HOUR']) putRollup(tables, grain, rollup)
+      const rollup = day === undefined ? tampered(tables, row, tampering) : row
+      for (const grain of day === undefined ? ['TOTALS', 'HOUR'] : [day]) putRollup(tables, grain, rollup)
     }
   }
 }
 
-function rollupOf(tables: Tables, ofDays: boolean, bucket: Omit<Rollup, 'figures' | 'version'>): Rollup {
+/** `ofHours`: the grain of the hours that a day is made of; null for an hour, which is made of events. */
+function rollupOf(
+  tables: Tables,
+  ofHours: 'TOTALS' | 'HOUR' | null,
+  bucket: Omit<Rollup, 'figures' | 'version'>,
+): Rollup {
   const version = bucket.seqs.reduce((sum, seq) => sum + seq, 0n)
-  if (ofDays) {
+  if (ofHours !== null) {
     const figures = new Map<string, { count: bigint; sum: bigint }>()
-    const hours = days(tables).get(bucketText(bucket.meter, bucket.customerKey, bucket.start)) ?? []
+    const hours = daysOf(tables, ofHours).get(bucketText(bucket.meter, bucket.customerKey, bucket.start)) ?? []
     for (const hour of hours) for (const [key, entry] of hour.figures) addTo(figures, key, entry)
     return { ...bucket, figures, version }
   }

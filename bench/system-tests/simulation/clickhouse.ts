@@ -48,7 +48,7 @@ export function clientOf(world: World, life: Life, tables: Tables, tampering: Ta
         // None has that many records here.
         if (query.startsWith('INSERT INTO usage_records_by_meter_progress')) return () => undefined
         if (query.startsWith('INSERT INTO usage_records_by_meter')) return copyRecords(tables, query, tampering)
-        if (query.trimStart().startsWith('INSERT INTO usage_rollups'))
+        if (query.trimStart().startsWith('INSERT INTO usage_rollups_by_grain'))
           return writeRollups(tables, query, query_params, tampering)
         throw unknown(query)
       })
