@@ -3,14 +3,14 @@
 
 import { migrateClickHouse } from '../../aggregator/clickhouse/migrate.ts'
 import { queryUsages } from '../../api/usage/query/query-usages.ts'
-import type { UsageCalculation, UsageQuery } from '../../api/usage/usage-query.ts'
 import { instantOf, interval } from '../../shared/time.ts'
 import { createClickHouse } from '../../shared/usage/clickhouse.ts'
 import { cpuSeconds } from '../cpu.ts'
 import { DATABASE } from '../measure/readable.ts'
 import { setUp } from '../setup.ts'
 import { customersAndEvents, fillHour } from './fill-hour.ts'
-import { customerReference, METERS, meterReference, PROPERTY, VALUES } from './platform.ts'
+import { linesOf } from './group-lines.ts'
+import { customerReference } from './platform.ts'
 
 const CUSTOMERS = 250
 /** Of the platform: a group is a part of them. */
@@ -19,16 +19,6 @@ const ROUNDS = 5
 const HOUR_MS = 3_600_000
 
 const { customers, events } = customersAndEvents(CUSTOMERS)
-
-const property = { reference: PROPERTY, type: 'STRING' } as const
-/** The calculation of each line, as those of a billing run: six sums, two of one kind, different kinds, a highest value. */
-function calculationOf(line: number): Pick<UsageQuery, 'calculation' | 'condition'> {
-  const valueReference = VALUES[line % VALUES.length] ?? ''
-  if (line === 8) return { calculation: { type: 'UNIQUE', property } }
-  const calculation: UsageCalculation = { type: line === 9 ? 'MAX' : 'SUM', valueReference }
-  const isOfKind = line === 6 || line === 7
-  return isOfKind ? { calculation, condition: { property, comparator: 'EQUALS', values: ['kind-1'] } } : { calculation }
-}
 
 const setup = await setUp()
 try {
@@ -41,19 +31,8 @@ try {
     const client = createClickHouse(url, database)
     const period = interval(instantOf(hour), instantOf(hour + HOUR_MS))
     await fillHour(client, { tenant: setup.tenant, customers: customers * TIMES_AS_MANY, start: hour, each })
-    const queries = Array.from({ length: customers }, (_, customer) =>
-      Array.from(
-        { length: METERS * VALUES.length },
-        (_, line): UsageQuery => ({
-          tenant: setup.tenant,
-          customerKeys: [customerReference(customer)],
-          meterReference: meterReference(Math.floor(line / VALUES.length)),
-          interval: period,
-          source: 'RAW',
-          ...calculationOf(line),
-        }),
-      ),
-    ).flat()
+    const references = Array.from({ length: customers }, (_, customer) => customerReference(customer))
+    const queries = linesOf(references, { tenant: setup.tenant, interval: period, source: 'RAW' })
     await queryUsages(client, queries)
     const before = cpuSeconds(pid) ?? 0
     for (let round = 0; round < ROUNDS; round += 1) await queryUsages(client, queries)

@@ -5,7 +5,7 @@ import { decimal } from '../../../shared/decimal.ts'
 import { AppError } from '../../../shared/errors.ts'
 import { othersTurn } from '../../../shared/process/in-turns.ts'
 import type { Tenant } from '../../../shared/tenant.ts'
-import { type ClickHouseClient, selectRows } from '../../../shared/usage/clickhouse.ts'
+import { type ClickHouseClient, isTooManyRows, selectRows } from '../../../shared/usage/clickhouse.ts'
 import type { UsageQuantity, UsageQuery } from '../usage-query.ts'
 import type { FigureRow } from './figure-row.ts'
 import { createLargeNames, type LargeNames } from './large-names.ts'
@@ -20,7 +20,7 @@ import {
   type QueryPlan,
 } from './plan-queries.ts'
 import { figuresOf, inOrder, type Read, splitValue, unsettledBins } from './read-answers.ts'
-import { HOUR_MS } from './read-plan.ts'
+import { SETTINGS, settingsFor, settingsOfMany } from './read-settings.ts'
 import { smallFigures } from './small-figures.ts'
 import { type SmallLine, smallStatement } from './small-statement.ts'
 import { staleBuckets } from './stale-buckets.ts'
@@ -29,12 +29,6 @@ import { plainMeters, readsPlainly } from './views-sql.ts'
 
 /** Quantities one query may give; a property with more values than that is no price list. */
 export const QUANTITIES_MAX = 10_000
-/** Conditions stand in the statement, and may list ten thousand values several times over. */
-const SETTINGS = {
-  max_query_size: String(128 * 1024 * 1024),
-  // ClickHouse compiles an expression it meets for the third time, and then refuses some with LowCardinality in them.
-  compile_expressions: '0',
-}
 /** Roll-ups of an hour are not looked for before it is past by as much: the aggregator makes them when it is quiet, at the latest by then. */
 const RECENT_MS = 20 * 60_000
 
@@ -102,14 +96,17 @@ async function queryTogether(reader: Reader, plan: QueryPlan): Promise<Map<Plann
   const known: Known = { raw, recentFrom: now - RECENT_MS, staleOf: () => undefined }
   await turnBefore(plan)
   const first =
-    (await readEvents(reader, plan)) ?? (await readSmall(reader, plan, known)) ?? (await read(reader, plan, known))
-  const unsettled = raw ? new Set<Bin>() : unsettledBins(first)
+    (await readEvents(reader, plan)) ??
+    (await readSmall(reader, plan, known)) ??
+    (await readManyEvents(reader, plan)) ??
+    (await read(reader, plan, known))
+  const unsettled = unsettledBins(first)
   if (unsettled.size === 0) return await answersOf(reader, first)
   // What roll-ups lack is found out hour by hour, and read from single events.
   const again = about(plan, bin => unsettled.has(bin))
   const stale = await staleBuckets(reader.client, reader.tenant, { ...again, settings: SETTINGS })
   const staleOf: Known['staleOf'] = place => stale.get(place.key)
-  const second = await read(reader, again, { raw, recentFrom: Number.POSITIVE_INFINITY, staleOf }, false)
+  const second = await read(reader, again, { raw, recentFrom: Number.POSITIVE_INFINITY, staleOf }, { checked: false })
   const settled = { ...first, plan: about(plan, bin => !unsettled.has(bin)) }
   return new Map([...(await answersOf(reader, settled)), ...(await answersOf(reader, second))])
 }
@@ -155,8 +152,23 @@ function placesOf(bins: readonly Bin[]): Set<string> {
 /** The same as `read`, from single events; null where they are more than a few, which is remembered for a while. */
 async function readEvents(reader: Reader, plan: QueryPlan): Promise<Read | null> {
   if (reader.source !== undefined || hasManyPlaces(plan)) return null
-  const raw: Known = { raw: true, recentFrom: reader.now, staleOf: () => undefined }
-  return await readLines(reader, { plan, pieces: () => piecesOf(plan, raw), known: eventful, limit: FEW_EVENTS })
+  const known = onlyEvents(reader)
+  return await readLines(reader, { plan, pieces: () => piecesOf(plan, known), known: eventful, limit: FEW_EVENTS })
+}
+
+const onlyEvents = ({ now }: Reader): Known => ({ raw: true, recentFrom: now, staleOf: () => undefined })
+
+/**
+ * The same as `read`, of many names from single events: far cheaper than as many roll-ups, which are wide, and their marks. Null where
+ * ClickHouse would pass over so many events that roll-ups are cheaper; it knows before it reads.
+ */
+async function readManyEvents(reader: Reader, plan: QueryPlan): Promise<Read | null> {
+  if (reader.source !== undefined || reader.raw || !hasManyPlaces(plan)) return null
+  const settings = settingsOfMany(plan.bins, reader.now)
+  return await read(reader, plan, onlyEvents(reader), { checked: false, settings }).catch((error: unknown) => {
+    if (isTooManyRows(error)) return null
+    throw error
+  })
 }
 
 /** The same as `read`, from roll-ups and single events as they lie; null where they are too many, which is remembered for a while. */
@@ -209,7 +221,15 @@ const lengthOf = (bins: readonly Bin[]): number =>
   bins.reduce((end, bin) => Math.max(end, bin.interval.end), 0) -
   bins.reduce((start, bin) => Math.min(start, bin.interval.start), Number.POSITIVE_INFINITY)
 
-async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !reader.raw): Promise<Read> {
+async function read(
+  reader: Reader,
+  plan: QueryPlan,
+  known: Known,
+  {
+    checked = !reader.raw,
+    settings = {},
+  }: { readonly checked?: boolean; readonly settings?: Record<string, string> } = {},
+): Promise<Read> {
   const { client, tenant, upTo, now } = reader
   const pieces = piecesOf(plan, known)
   await turnBefore(plan)
@@ -221,7 +241,7 @@ async function read(reader: Reader, plan: QueryPlan, known: Known, checked = !re
     checked,
     limit: reader.max + 1,
   })
-  const rows = await selectRows<FigureRow>(client, sql, params, settingsFor(pieces, now))
+  const rows = await selectRows<FigureRow>(client, sql, params, { ...settingsFor(pieces, now), ...settings })
   return { plan, pieces, rows, plain: plainMeters(plan.queries) }
 }
 
@@ -253,41 +273,6 @@ async function distinctExactly(reader: Reader, planned: PlannedQuery, { pieces }
       }),
     )
     .sort(inOrder)
-}
-
-/** More time than this of one name and meter is read from single events by every thread there is. */
-const RAW_MS_MAX = 2 * HOUR_MS
-/** Combinations of more hours than this are waited for too long when one thread reads them. */
-const HOURS_MS_MAX = 3 * HOUR_MS
-/** A statement about more customers than this belongs to a billing run. No request waits for it, and several run at the same time. */
-const NAMES_MAX = 100
-
-/** Roll-ups and the edges of a period are read by one thread with a third less work than shared out. */
-function settingsFor(pieces: readonly Piece[], now: number): Record<string, string> {
-  if (longest(pieces, 'RAW', now) > RAW_MS_MAX) return SETTINGS
-  const isWaitedFor = longest(pieces, 'HOUR', now) > HOURS_MS_MAX && !hasMoreNames(pieces, NAMES_MAX)
-  return { ...SETTINGS, max_threads: isWaitedFor ? '2' : '1' }
-}
-
-function hasMoreNames(pieces: readonly Piece[], max: number): boolean {
-  const names = new Set<string>()
-  for (const { place } of pieces) {
-    names.add(place.customerKey)
-    if (names.size > max) return true
-  }
-  return false
-}
-
-/** The most time of one name and meter that is read from a source; time to come has no events. */
-function longest(pieces: readonly Piece[], source: Piece['source'], now: number): number {
-  const lengths = new Map<string, number>()
-  for (const piece of pieces) {
-    if (piece.source !== source) continue
-    const { start, end } = piece.interval
-    const { key } = piece.place
-    lengths.set(key, (lengths.get(key) ?? 0) + Math.max(0, Math.min(end, now) - start))
-  }
-  return Math.max(0, ...lengths.values())
 }
 
 function tooMany({ splitBy = [] }: UsageQuery, max: number): AppError {
