@@ -120,9 +120,13 @@ async function loadSubscriptions(
   previewing: string,
 ): Promise<AttributionSubscription[]> {
   const { platformId, environment } = uow.tenant
-  // One that is ARCHIVED since still has what it billed. What a version sells is looked up once for all who are on it.
+  // One that is ARCHIVED since still has what it billed. What a version sells is looked up once for all who are on it. Schedules are found by
+  // a list of ids: a plan that is kept since there were few of them would read all that there are.
   const { rows } = await uow.tx.execute<HeldRow>(sql`
-    with held as materialized (
+    with own as materialized (
+      select * from pricing_plan_subscriptions
+      where platform_id = ${platformId} and environment = ${environment} and customer_id = any(${sql.param(customerIds)})
+    ), held as materialized (
     select s.id, s.reference, s.customer_id, s.replicate_meter_data_ingest_to_parent as replicates,
       case when s.activated_at is null then e.registered_address ->> 'country' else s.billing_entity_country end as country,
       (extract(epoch from h.start_at) * 1000)::bigint::text as start_ms,
@@ -132,13 +136,12 @@ async function loadSubscriptions(
       case when p.unlisted then '' else p.reference end as plan_reference,
       case when p.variant = 'RATE_CARD' then p.id end as rate_card_id, h.enabled_pricings,
       h.start_at, h.id as schedule_id
-    from pricing_plan_subscriptions s
+    from own s
     join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
-    join pricing_plan_schedules h on h.platform_id = s.platform_id and h.environment = s.environment
-      and h.pricing_plan_subscription_id = s.id
+    join pricing_plan_schedules h on h.platform_id = ${platformId} and h.environment = ${environment}
+      and h.pricing_plan_subscription_id = any(array(select own.id from own)) and h.pricing_plan_subscription_id = s.id
     join pricing_plans p on p.platform_id = h.platform_id and p.environment = h.environment and p.id = h.pricing_plan_id
-    where s.platform_id = ${platformId} and s.environment = ${environment} and s.customer_id = any(${sql.param(customerIds)})
-      and (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
+    where (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     ), sold as materialized (
       select v.version_id,
         exists (select from pricings addon where addon.platform_id = ${platformId} and addon.environment = ${environment}
