@@ -1,5 +1,4 @@
 // The settings of a statement of figures: by how many threads it is read, and when single events are too many to be read.
-
 import { type Bin, binsByPlace, type Piece } from './plan-queries.ts'
 import { HOUR_MS } from './read-plan.ts'
 
@@ -14,7 +13,7 @@ export const SETTINGS = {
 const NAMES_MAX = 100
 /** With more events than hours, roll-ups are cheaper. */
 const EVENTS_OF_HOUR = 1
-/** ClickHouse reads usage_events by 8,192 rows, and so the neighbours of what is asked for. They are passed over with less work. */
+/** ClickHouse reads usage_events by 8,192 rows, and so the rows beside those of a name as well. It passes over them with less work. */
 const NEIGHBOURS = 4_096
 
 /**
