@@ -15,6 +15,8 @@ const NAMES_MAX = 100
 const EVENTS_OF_HOUR = 1
 /** ClickHouse reads usage_events by 8,192 rows, and so the rows beside those of a name as well. It passes over them with less work. */
 const NEIGHBOURS = 4_096
+/** What one thread reads in about a second. A customer may have thousands of others below, and a request waits for their usage. */
+const ROWS_MAX = 2_000_000
 
 /**
  * Settings for reading the single events of these bins, which are of many names. ClickHouse refuses (`isTooManyRows`) where it would pass
@@ -29,7 +31,7 @@ export function settingsOfMany(bins: readonly Bin[], now: number): Record<string
     const end = own.reduce((most, bin) => Math.max(most, Math.min(bin.interval.end, now)), start)
     hours += (end - start) / HOUR_MS
   }
-  const rows = Math.ceil(hours * EVENTS_OF_HOUR) + names.size * NEIGHBOURS
+  const rows = Math.min(ROWS_MAX, Math.ceil(hours * EVENTS_OF_HOUR) + names.size * NEIGHBOURS)
   return { max_rows_to_read: String(rows), max_threads: names.size > NAMES_MAX ? '1' : '2' }
 }
 
