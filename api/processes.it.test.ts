@@ -267,7 +267,10 @@ test('an activated subscription gets its invoice from the worker, with the usage
     billing_entity_id: entity['id'],
     billing_currency: 'EUR',
   })
-  const start_at = new Date(Date.now() - 3_600_000).toISOString()
+  // Not in the month before, of which there would be an invoice as well.
+  const now = new Date()
+  const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
+  const start_at = new Date(Math.max(now.getTime() - 3_600_000, month)).toISOString()
   await make('pricing-plan-schedules', {
     pricing_plan_subscription_id: subscription['id'],
     pricing_plan_version_id: version['id'],
