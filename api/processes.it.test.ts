@@ -267,7 +267,7 @@ test('an activated subscription gets its invoice from the worker, with the usage
     billing_entity_id: entity['id'],
     billing_currency: 'EUR',
   })
-  // Not in the month before, of which there would be an invoice as well.
+  // In this month: a start in the month before would bring a second invoice.
   const now = new Date()
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
   const start_at = new Date(Math.max(now.getTime() - 3_600_000, month)).toISOString()

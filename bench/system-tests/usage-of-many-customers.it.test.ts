@@ -1,4 +1,4 @@
-// The usage of many customers at once, as a billing group asks for it: from single events, and from roll-ups where those are too many.
+// A billing group asks for the usage of many customers at once. It is read from single events, or from roll-ups if there are too many events.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { findStaleBuckets, rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
 import { queryUsages } from '../../api/usage/query/query-usages.ts'

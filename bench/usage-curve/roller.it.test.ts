@@ -28,6 +28,14 @@ afterAll(async () => {
   await clickhouse.drop()
 })
 
+/** How many rows two whole days have of each grain, once everything is rolled up. */
+const ALL_ROLLED = [
+  ['DAY', '2'],
+  ['DAY_TOTALS', '2'],
+  ['HOUR', '48'],
+  ['TOTALS', '48'],
+] as const
+
 /** Rows by grain, once they are these. */
 async function grainsBecome(expected: readonly (readonly [string, string])[]): Promise<void> {
   const deadline = performance.now() + WAIT_MS
@@ -66,12 +74,7 @@ test('hours are recomputed when they are quiet, and days when their hours are', 
     // A day is quiet from the moment its hours were reported, which is after their rows can be read.
     while (rolledHours < 48) await sleep(50)
     now += 100_000
-    await grainsBecome([
-      ['DAY', '2'],
-      ['DAY_TOTALS', '2'],
-      ['HOUR', '48'],
-      ['TOTALS', '48'],
-    ])
+    await grainsBecome(ALL_ROLLED)
   } finally {
     stop.abort()
     await roller
@@ -118,12 +121,7 @@ test('what one scan leaves out is found by the next, as after an upgrade that ad
     stop.signal,
   )
   try {
-    await grainsBecome([
-      ['DAY', '2'],
-      ['DAY_TOTALS', '2'],
-      ['HOUR', '48'],
-      ['TOTALS', '48'],
-    ])
+    await grainsBecome(ALL_ROLLED)
   } finally {
     stop.abort()
     await roller

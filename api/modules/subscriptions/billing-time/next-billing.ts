@@ -175,8 +175,8 @@ const COMBINED_MAX = 1_000
 
 /**
  * Takes at most `max` subscriptions that are due and held by no run, those first that have been due for longest, and those that are due
- * of what they may be combined with: two groups that each had a part would both compute all of it, and one in vain. Of those due since the
- * same time it takes neighbours in the order in which ClickHouse keeps usage, so that a group reads less of others' usage. Holds them until
+ * of what they may be combined with: two groups that each had a part would both compute all of it, and one in vain. Those that became due at the
+ * same time come in the order in which ClickHouse stores their usage, so that a group reads less of others' usage. Holds them until
  * `until`. One that a run left held is not among them: it is billed by itself.
  */
 export async function claimBilling(

@@ -100,7 +100,7 @@ test('claims at most one group, and runs again while more may be due', async () 
   expect(taken).toEqual([2, 1])
 })
 
-test('claims together what is due since the same time and whose usage lies together', async () => {
+test('claims subscriptions that became due at the same time in the order in which ClickHouse stores their usage', async () => {
   const [d = '', b = '', a = '', c = ''] = await due(4)
   const references = new Map([
     [d, 'd'],
