@@ -120,8 +120,9 @@ async function loadSubscriptions(
   previewing: string,
 ): Promise<AttributionSubscription[]> {
   const { platformId, environment } = uow.tenant
-  // One that is ARCHIVED since still has what it billed. What a version sells is looked up once for all who are on it. Schedules are found by
-  // a list of ids: a plan that is kept since there were few of them would read all that there are.
+  // One that is ARCHIVED since still has what it billed. What a version sells is looked up once for all who are on it. Schedules are
+  // found one subscription at a time (`offset 0`): a plan that is kept since there were few of them would read all that there are, and a list
+  // of ids would be sorted again for each subscription.
   const { rows } = await uow.tx.execute<HeldRow>(sql`
     with own as materialized (
       select * from pricing_plan_subscriptions
@@ -138,8 +139,9 @@ async function loadSubscriptions(
       h.start_at, h.id as schedule_id
     from own s
     join billing_entities e on e.platform_id = s.platform_id and e.environment = s.environment and e.id = s.billing_entity_id
-    join pricing_plan_schedules h on h.platform_id = ${platformId} and h.environment = ${environment}
-      and h.pricing_plan_subscription_id = any(array(select own.id from own)) and h.pricing_plan_subscription_id = s.id
+    cross join lateral (
+      select * from pricing_plan_schedules
+      where platform_id = ${platformId} and environment = ${environment} and pricing_plan_subscription_id = s.id offset 0) h
     join pricing_plans p on p.platform_id = h.platform_id and p.environment = h.environment and p.id = h.pricing_plan_id
     where (s.id = ${previewing} or (s.activated_at is not null and s.status <> 'VOID' and h.status = 'ACTIVE'))
     ), sold as materialized (
