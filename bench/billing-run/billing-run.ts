@@ -39,7 +39,7 @@ export type RunCosts = {
   readonly invoices: number
   /** How many of them have each status. */
   readonly statuses: string
-  /** Of one that is not OPEN, on average: only of those is every line a row. */
+  /** Of one that is FINAL, on average: only of those is every line a row. 0 without any. */
   readonly lines: number
   readonly seconds: number
   /** Milliseconds of processor time an invoice, by process. */
@@ -185,7 +185,7 @@ export async function oneRun(
     [subscriptions],
   )
   const sumOf = (all: typeof rows, name: 'invoices' | 'lines') => all.reduce((sum, row) => sum + Number(row[name]), 0)
-  const closed = rows.filter(({ status }) => status !== 'OPEN')
+  const closed = rows.filter(({ status }) => status === 'FINAL')
   const invoices = sumOf(rows, 'invoices')
   return {
     customers,
@@ -240,7 +240,7 @@ export function printRun(
 ): void {
   const { pieceMs, bytes, collections, minutes } = beside
   console.log(
-    `${customers} customers, ${invoices} invoices (${statuses}) of ${lines.toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
+    `${customers} customers, ${invoices} invoices (${statuses}) of ${lines === 0 ? LINES : lines.toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
   )
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `

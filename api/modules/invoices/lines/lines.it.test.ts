@@ -55,6 +55,12 @@ async function draftOfMarch(): Promise<InvoiceView> {
   return await invoiceOfMarch(subscriptionId, 'DRAFT')
 }
 
+async function finalOfMarch(): Promise<InvoiceView> {
+  const { id, pricing_plan_subscription_id: subscriptionId } = await draftOfMarch()
+  await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
+  return await invoiceOfMarch(String(subscriptionId), 'FINAL')
+}
+
 const rowsOf = (id: Id<'invo'>, of = tenant): Promise<InvoiceLineRow[]> =>
   readTenant(api.database, of.tenant, uow => linesOfInvoice(uow, id))
 const shownLines = (invoice: InvoiceView) =>
@@ -62,7 +68,7 @@ const shownLines = (invoice: InvoiceView) =>
 
 describe('the rows of an invoice', () => {
   test('are its lines in their order, with what each is of, and sum to the invoice', async () => {
-    const invoice = await draftOfMarch()
+    const invoice = await finalOfMarch()
     const rows = await rowsOf(idOf('invo', invoice.id))
     expect(rows.map(row => [row.line_id, row.amount_excluding_tax])).toEqual(
       shownLines(invoice).map(line => [line.id, plain(decimal(line.amount_excluding_tax.quantity))]),
@@ -85,7 +91,7 @@ describe('the rows of an invoice', () => {
         expect(row[name], name).toMatch(/^[a-z]{4}_/)
   })
 
-  test('are what it charges in advance while it is OPEN, and all its lines from then on', async () => {
+  test('are what it charges in advance while it is OPEN or DRAFT, and all its lines once it is FINAL', async () => {
     const subscriptionId = await soldInMarch()
     const open = await invoiceOfMarch(subscriptionId, 'OPEN')
     expect(shownLines(open)).toHaveLength(2)
@@ -94,13 +100,16 @@ describe('the rows of an invoice', () => {
     setTime('2026-04-01T01:00:00Z')
     const draft = await invoiceOfMarch(subscriptionId, 'DRAFT')
     expect(draft.id).toBe(open.id)
+    expect(shownLines(draft)).toHaveLength(2)
+    expect((await rowsOf(id)).map(row => row.source['in_advance'])).toEqual([true])
+    await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
     expect((await rowsOf(id)).map(row => row.line_id)).toEqual(shownLines(draft).map(line => line.id))
   })
 
   test('are replaced while it is a DRAFT, and neither changed, added nor removed once it is FINAL', async () => {
     const draft = await draftOfMarch()
     await succeed(tenant, 'POST', `/v1/invoices/${draft.id}/refresh`, { type: 'FULL' })
-    expect(await rowsOf(idOf('invo', draft.id))).toHaveLength(2)
+    expect(await rowsOf(idOf('invo', draft.id))).toHaveLength(1)
     await succeed(tenant, 'PATCH', `/v1/invoices/${draft.id}`, { status: 'FINAL' })
     const final = await rowsOf(idOf('invo', draft.id))
     expect(final).toHaveLength(2)
@@ -145,6 +154,8 @@ describe('the rows of an invoice', () => {
       `select ${columns} from (${select}) as made (${names}) where invoice_id = $1 order by line_order`,
       [id],
     )
+    // Once it is FINAL each of its lines is a row.
+    await succeed(tenant, 'PATCH', `/v1/invoices/${id}`, { status: 'FINAL' })
     const written = await api.sql(`select ${columns} from invoice_lines where invoice_id = $1 order by line_order`, [
       id,
     ])
