@@ -137,6 +137,10 @@ const unpaid = new WeakSet<object>()
 /** Whether wallets may have paid of its lines. */
 export const mayBePaidByWallets = (content: object): boolean => !unpaid.has(content)
 
+/** Whether wallets pay of its lines. Content that was read is not unpacked where none does. */
+export const isPaidByWallets = (content: InvoiceContent): boolean =>
+  mayBePaidByWallets(content) && isPaidByCredits(content.periods)
+
 /** The column of it. */
 export const invoiceContent = customType<{ data: InvoiceContent; driverData: unknown }>({
   dataType: () => 'jsonb',

@@ -3,7 +3,7 @@
 // together.
 import { isDeepStrictEqual } from 'node:util'
 import type { Tenant } from '../../../../shared/tenant.ts'
-import { at, type Instant } from '../../../../shared/time.ts'
+import { at, formatInstant, type Instant } from '../../../../shared/time.ts'
 import type { AddedLine } from '../../invoices/added-lines/price-added-line.ts'
 import { graceEnd } from '../../invoices/changes/grace.ts'
 import { GONE_PERIOD } from '../../invoices/changes/invoice-change.ts'
@@ -14,31 +14,24 @@ import {
   type PendingInvoice,
   unchanged,
 } from '../../invoices/changes/pending-invoice.ts'
-import type { AvailableFunds } from '../../invoices/settlement/funds.ts'
+import { type AvailableFunds, hasPayers, type Payers } from '../../invoices/settlement/funds.ts'
+import { isPaidByWallets } from '../../invoices/stored-content.ts'
 import { type InvoiceRow, isOpenEnded } from '../../invoices/table.ts'
 import { hasLines } from '../../invoices/view.ts'
-import { billsLateUsage, type ClosedUsage, type Closing } from '../late/closed-usage.ts'
+import type { ClosedUsage, Closing } from '../late/closed-usage.ts'
 import { type ChangedUnit, lateChargesOf } from '../late/late-charges.ts'
 import { type Pin, pinnedRequest } from '../pinned/pinned.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
-import { refundsIn, refundTimes } from '../refunds/refunds.ts'
 import type { PriceTerm } from '../terms/price-terms.ts'
 import type { InvoiceWindow } from '../terms/windows.ts'
 import type { ReadUsage } from '../usage/usage-reader.ts'
 import type { Issue } from './combined/issue.ts'
 import { type Computed, type ComputingRun, computedInvoice, computedOf } from './computed-invoice.ts'
 import { fundsRequest } from './funds-request.ts'
-import { type InvoiceHashed, invoiceHashOf } from './invoice-hash.ts'
 import { openUntilOf } from './open-until.ts'
-import { deductedBefore } from './state/deducted-before.ts'
-import {
-  billedElsewhere,
-  keyOfRow,
-  type SubscriptionInvoice,
-  takesLateUsage,
-  withInvoice,
-} from './state/subscription-invoices.ts'
+import { basisOf, type InvoiceBasis } from './state/invoice-basis.ts'
+import { keyOfRow, type SubscriptionInvoice, withInvoice } from './state/subscription-invoices.ts'
 import type { SubscriptionState } from './state/subscription-state.ts'
 
 /**
@@ -50,6 +43,8 @@ export type Target = {
   readonly closes: boolean
   /** When it becomes FINAL, where that follows from the invoices that are issued with it. */
   readonly finalizeAt?: Instant
+  /** It is a DRAFT of which nothing changed since it was stored, so its usage was not read. */
+  readonly stands?: true
 }
 
 export type Advance = {
@@ -176,20 +171,17 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   // The opening invoice collects no usage, and is made with the invoice of the first period or never.
   const collects = window.arrears !== null
   if (collects && window.cutoffAt <= now && !complete) return row ? only(unchanged(row)) : null
-  const billed = billedElsewhere(rows, { key, cutoffAt: window.cutoffAt })
-  const deducted = deductedBefore(inputs, rows, window)
-  const hasLate =
-    billsLateUsage(inputs.platform.late_event_policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
-  const late = hasLate ? lateChargesOf(found, key) : []
-  const refunds = refundsIn(window, refundTimes(inputs), state.ahead)
+  const basis = basisOf(of, { key, window, rows })
+  const { billed, deducted, hasLate, refunds, inputsHash } = basis
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const payers = of.funds.payers(request)
+  if (target.stands) return only(standing(of, row, { basis, payers }))
+  const late = hasLate ? lateChargesOf(found, key) : []
   const added = (row && of.added.get(row.id)) ?? []
   const read = { mayLackRates: true as const, ...of.usage }
   const given = { terms: of.terms, window, billed, deducted, ...read, late, refunds, ...payers, added }
   const asOf = (finalizedAt: Instant | null): InvoiceRequest => ({ finalizedAt, ...given })
   const price = (finalizedAt: Instant | null): PricedInvoice => priceInvoice(inputs, asOf(finalizedAt))
-  const inputsHash = hashOf(of, { billed, deducted, billsLateUsage: hasLate, refunds })
   const counted = price(null)
   const run = { ...of, inputs }
   const saved = computedInvoice(run, { row, counted, inputsHash, finalizeAt: target.finalizeAt })
@@ -245,8 +237,19 @@ const stays = (run: ComputingRun, saved: PendingInvoice, waits: Computed): Pendi
 const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): boolean =>
   status === 'DRAFT' && !on_hold && finalize_at !== null && at(finalize_at) <= now
 
-/** A hash of everything that the invoice is computed from, except usage. */
-const hashOf = (
-  { state, closed }: Pick<Advance, 'state' | 'closed'>,
-  of: Pick<InvoiceHashed, 'billed' | 'deducted' | 'refunds'> & { readonly billsLateUsage: boolean },
-): string => invoiceHashOf(state.inputsHash, { closed: of.billsLateUsage ? closed : null, ...of })
+/** Why a DRAFT has to be computed after all: something changed while the group was prepared. */
+export const NOT_STANDING = new Error('the invoice changed since it was prepared')
+
+/** The DRAFT with usage counted up to now. Throws NOT_STANDING where anything else of it may move. */
+function standing(
+  { now, countedUntil }: Pick<Advance, 'now' | 'countedUntil'>,
+  row: InvoiceRow | null,
+  { basis, payers }: { readonly basis: InvoiceBasis; readonly payers: Payers },
+): PendingInvoice {
+  const isSame = row?.status === 'DRAFT' && row.inputs_hash === basis.inputsHash && row.grants.length === 0
+  const isPaid = row !== null && (isPaidByWallets(row.content) || hasPayers(payers))
+  if (!isSame || isPaid || countedUntil === null || row.content.tax_question !== undefined) throw NOT_STANDING
+  // Null where nothing is metered.
+  if (row.usage_counted_until === null) return unchanged(row)
+  return changed(unchanged(row), now, { usage_counted_until: formatInstant(countedUntil) })
+}

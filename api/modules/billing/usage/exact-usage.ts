@@ -55,7 +55,7 @@ export async function exactlyUpTo(
   const { tenant, inputs, positions, read, marked } = of
   if (marked === 'NOTHING_CAME') return read
   const all = usageNeeds(of.charges)
-  const needs = marked === 'MARKED' ? await changedSince(deps.usage, { tenant, inputs, needs: all, positions }) : all
+  const needs = marked === 'MARKED' ? await changedNeeds(deps.usage, { tenant, inputs, needs: all, positions }) : all
   if (needs.length === 0) return read
   const again = await readNeeds(deps, { tenant, inputs, needs, upTo: positions })
   return {
@@ -71,7 +71,11 @@ type Since = {
   readonly positions: readonly number[]
 }
 
-async function changedSince(usage: UsageReader, { tenant, inputs, needs, positions }: Since): Promise<UsageNeed[]> {
+/** Those of these needs whose usage changed after these positions, by whole hours. Needs that are asked at once are one statement. */
+export async function changedNeeds(
+  usage: UsageReader,
+  { tenant, inputs, needs, positions }: Since,
+): Promise<UsageNeed[]> {
   const customerKeys = sendersOf(inputs.attribution, inputs.subscription.id).flatMap(sender => sender.customerKeys)
   const ofMeters = [...groupBy(needs, ({ calculation }) => calculation.meter_reference)]
   const flags = await usage.changedSince(

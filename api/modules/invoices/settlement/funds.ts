@@ -46,6 +46,11 @@ export type Payers = {
 
 export const NO_PAYERS: Payers = { wallets: [], credits: [], balances: [] }
 
+/** Whether there is anything that can pay. */
+export const hasPayers = ({ wallets, credits, balances }: Payers): boolean =>
+  [...wallets, ...balances].some(({ available }) => available.gt(ZERO)) ||
+  credits.some(({ quantity }) => quantity.gt(ZERO))
+
 /** Where customers can pay invoices from. */
 export type AvailableFunds = {
   payers(request: FundsRequest): Payers

@@ -1,6 +1,6 @@
 // What billing keeps on a subscription: its lock, and when to look at it next.
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { Uow } from '../../../../shared/database/database.ts'
+import type { ReadUow, Uow } from '../../../../shared/database/database.ts'
 import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { AppError } from '../../../../shared/errors.ts'
 import type { Id } from '../../../../shared/ids.ts'
@@ -165,6 +165,19 @@ export async function saveNextBillings(
       usage_counted_positions = coalesce(${counted ? sql.param([...counted]) : null}::bigint[], s.usage_counted_positions)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g(id text, next_billing_at timestamptz)
     where s.platform_id = ${platformId} and s.environment = ${environment} and s.id = g.id`)
+}
+
+/** Up to which positions of the log the last run of these subscriptions counted their usage; absent where that is not known. */
+export async function loadCountedPositions(
+  uow: ReadUow,
+  ids: readonly Id<'ppsu'>[],
+): Promise<Map<string, readonly number[]>> {
+  const { platformId, environment } = uow.tenant
+  const { rows } = await uow.tx.execute<{ id: string; positions: number[] }>(sql`
+    select id, to_json(usage_counted_positions) as positions from pricing_plan_subscriptions
+    where platform_id = ${platformId} and environment = ${environment} and id = any(${sql.param([...ids])})
+      and usage_counted_positions is not null`)
+  return new Map(rows.map(({ id, positions }) => [id, positions]))
 }
 
 /** A subscription that a run holds. `ends`: its cancellation takes effect first. `set`: the same for those that may be combined. */

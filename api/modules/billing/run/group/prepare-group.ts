@@ -11,13 +11,15 @@ import type { ClosedUsage } from '../../late/closed-usage.ts'
 import { type ChangedUnit, findLateUnits, lateChargesOf } from '../../late/late-charges.ts'
 import { type PriceTerm, resolveTerms } from '../../terms/price-terms.ts'
 import { invoiceWindows } from '../../terms/windows.ts'
-import { exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
+import { changedNeeds, exactlyUpTo, settleMarks } from '../../usage/exact-usage.ts'
+import { usageNeeds } from '../../usage/usage-needs.ts'
 import { type ReadingProgress, type ReadUsage, readUsage } from '../../usage/usage-reader.ts'
 import { mayClose, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, planBilling } from '../billing-plan.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { windowsOfKeys } from '../state/subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from '../state/subscription-state.ts'
+import { countedBefore, mayStand, type Standing } from './standing.ts'
 
 /** A subscription with everything that its invoices are computed from. */
 export type Prepared = {
@@ -51,6 +53,8 @@ type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> &
   readonly charges: readonly Charge[]
   /** The charges of invoices that may close. */
   readonly closing: readonly Charge[]
+  /** Its first invoices, as far as they may stand as they are. */
+  readonly standing: readonly Standing[]
 }
 
 /** Why a subscription was left out: its usage did not arrive in time, so it is read by itself. */
@@ -67,11 +71,14 @@ export async function prepare(
     states,
     now,
     readMs,
+    computesAll = false,
   }: {
     readonly states: ReadonlyMap<string, SubscriptionState>
     /** Nothing closes that may close only later. */
     readonly now: Instant
     readonly readMs: number | null
+    /** Whether a DRAFT is computed also where its usage did not change. */
+    readonly computesAll?: boolean
   },
 ): Promise<PreparedGroup> {
   const failed = new Map<string, unknown>()
@@ -93,7 +100,7 @@ export async function prepare(
   const planned = plans.flatMap(([id, plan]): [string, Planned][] => {
     const state = states.get(id)
     if (!state) return []
-    const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [] }))
+    const own = kept(id, () => planOf(state, plan, { now, complete, closed: closed.get(id) ?? [], computesAll }))
     return own ? [[id, own]] : []
   })
   const prepared = await readAll(deps, tenant, { planned: new Map(planned), progress, failed, readMs })
@@ -130,9 +137,14 @@ function attempt<T>(failed: Map<string, unknown>, id: string, work: () => T): T 
 function planOf(
   state: SubscriptionState,
   plan: BillingPlan,
-  of: { readonly now: Instant; readonly complete: boolean; readonly closed: readonly ClosedUsage[] },
+  of: {
+    readonly now: Instant
+    readonly complete: boolean
+    readonly closed: readonly ClosedUsage[]
+    readonly computesAll: boolean
+  },
 ): Planned {
-  const { now, complete, closed } = of
+  const { now, complete, closed, computesAll } = of
   const keys = plan.keys.slice(0, STEPS_MAX)
   const terms = keys.length === 0 ? [] : resolveTerms(state.inputs)
   const windows = windowsOfKeys(invoiceWindows(state.inputs), keys)
@@ -144,9 +156,9 @@ function planOf(
     // The keys are in order of importance, since a run takes only so many. Wallets pay the invoice that ends first.
     .toSorted((a, b) => endOf(a) - endOf(b))
   // What other invoices bill in advance is known only after the earlier invoices are computed; it has no usage.
-  const charged = targets.map(({ window, closes }) => ({
-    closes,
-    charges: window ? chargesOf(terms, window, new Set()) : [],
+  const charged = targets.map(target => ({
+    target,
+    charges: target.window ? chargesOf(terms, target.window, new Set()) : [],
   }))
   const on = (list: typeof charged): Charge[] => list.flatMap(({ charges }) => charges)
   const truncated = plan.keys.length > keys.length
@@ -157,7 +169,8 @@ function planOf(
     truncated,
     closed,
     charges: on(charged),
-    closing: on(charged.filter(({ closes }) => closes)),
+    closing: on(charged.filter(({ target }) => target.closes)),
+    standing: computesAll ? [] : mayStand(state, closed, charged),
   }
 }
 
@@ -178,10 +191,12 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
     findLateUnits(deps, { tenant, inputs, terms, closed, positions }),
   )
+  const standing = upToDateUntil === null ? new Map<string, number>() : await findStanding(deps, tenant, of, late)
   const withLate = new Map(
     [...late].flatMap(([id, units]) => {
-      const own = planned.get(id)
-      if (!own) return []
+      const found = planned.get(id)
+      if (!found) return []
+      const own = leavingFirst(found, standing.get(id) ?? 0)
       const more = chargesIn(units)
       const closing = own.closing.length === 0 ? [] : [...own.closing, ...more]
       return [[id, { late: units, ...own, charges: [...own.charges, ...more], closing }] as const]
@@ -199,11 +214,45 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
     exactlyUpTo(deps, { tenant, inputs, charges, positions, read: read.get(id) ?? NO_USAGE, marked }),
   )
   return new Map(
-    [...withLate].flatMap(([id, { charges: _charges, closing: _closing, ...own }]): [string, Prepared][] => {
-      const usage = exact.get(id) ?? read.get(id)
-      return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: upToDateUntil, ...own }]] : []
-    }),
+    [...withLate].flatMap(
+      ([id, { charges: _charges, closing: _closing, standing: _, ...own }]): [string, Prepared][] => {
+        const usage = exact.get(id) ?? read.get(id)
+        return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: upToDateUntil, ...own }]] : []
+      },
+    ),
   )
+}
+
+/** How many of the first invoices of each subscription stand as they are: no usage that they count changed since it was counted. */
+async function findStanding(
+  deps: BillingDeps,
+  tenant: Tenant,
+  of: Reading,
+  late: ReadonlyMap<string, readonly ChangedUnit[]>,
+): Promise<ReadonlyMap<string, number>> {
+  const candidates = new Map(
+    [...of.planned].flatMap(([id, { state, standing }]) =>
+      standing.length > 0 && late.get(id)?.length === 0 ? [[id, { state, standing }] as const] : [],
+    ),
+  )
+  const counted = await countedBefore(deps, tenant, candidates)
+  const known = new Map([...candidates].filter(([id]) => counted.has(id)))
+  return await each(known, of, async ({ state: { inputs }, standing }, id) => {
+    const needs = standing.map(({ charges }) => usageNeeds(charges))
+    const positions = counted.get(id) ?? []
+    const all = needs.flat()
+    const changed = all.length === 0 ? [] : await changedNeeds(deps.usage, { tenant, inputs, needs: all, positions })
+    const first = needs.findIndex(own => own.some(need => changed.includes(need)))
+    return first < 0 ? standing.length : first
+  })
+}
+
+/** The same with its first `count` invoices as they are: their usage is not read. */
+function leavingFirst(own: Planned, count: number): Planned {
+  if (count === 0) return own
+  const targets = own.targets.map((target, place) => (place < count ? { ...target, stands: true as const } : target))
+  const left = new Set(own.standing.slice(0, count).flatMap(({ charges }) => charges))
+  return { ...own, targets, charges: own.charges.filter(charge => !left.has(charge)) }
 }
 
 /** A key that no invoice has: what is read for a charge does not depend on it. */

@@ -42,7 +42,8 @@ export async function runGroup(
   let left = [...new Set(subscriptionIds)]
   for (let attempt = 0; attempt < ATTEMPTS_MAX && left.length > 0; attempt += 1) {
     await waitBeforeAttempt(attempt)
-    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null, partMax })
+    const computesAll = attempt > 0
+    const found = await runOnce(deps, tenant, { ids: left, skip, readMs: skip ? readMs : null, partMax, computesAll })
     for (const [id, outcome] of found) if (outcome) outcomes.set(id, outcome)
     left = left.filter(id => !outcomes.has(id))
   }
@@ -64,9 +65,10 @@ async function runOnce(
     readonly skip: boolean
     readonly readMs: number | null
     readonly partMax: number
+    readonly computesAll: boolean
   },
 ): Promise<Map<string, Outcome | null>> {
-  const { ids, skip, readMs, partMax } = of
+  const { ids, skip, readMs, partMax, computesAll } = of
   // One time for both: what may close only later was not read with what it is combined with.
   const now = deps.database.clock.now()
   const { states, alone } = await readTenant(deps.database, tenant, uow =>
@@ -81,7 +83,7 @@ async function runOnce(
   const uncorrected = await correctLate(deps, tenant, states)
   for (const [id, error] of uncorrected) outcomes.set(id, { kind: 'FAILED', error })
   const sound = new Map([...states].filter(([id]) => !uncorrected.has(id) && !moved.has(id)))
-  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs })
+  const { prepared, failed, complete } = await prepare(deps, tenant, { states: sound, now, readMs, computesAll })
   for (const [id, error] of failed) outcomes.set(id, error === TOO_SLOW ? { kind: 'ALONE' } : { kind: 'FAILED', error })
   const unprepared = [...states].filter(([id]) => !prepared.has(id))
   const [{ positions } = { positions: [] }] = prepared.values()

@@ -18,7 +18,7 @@ import { lockCustomersShared } from '../../../parties/customers/lock-customer.ts
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
-import type { Target } from '../advance-invoices.ts'
+import { NOT_STANDING, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, isOverdue, nextBilling } from '../billing-plan.ts'
 import { type IssuedTogether, inOrderOfPayment, issueTogether } from '../combined/issue-together.ts'
 import { alignTargets } from '../combined/match.ts'
@@ -86,7 +86,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
       }),
     ),
   )
-  for (const [id, error] of failed) outcomes.set(id, { kind: 'FAILED', error })
+  for (const [id, error] of failed) outcomes.set(id, error === NOT_STANDING ? null : { kind: 'FAILED', error })
   const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, funds })
   const saved = await saveSteps(uow, { advanced, pending, combined }, deps.failpoint)
   const times = new Map<string, string | null>()
@@ -111,7 +111,9 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
     })
   }
   const [{ positions } = { positions: [] }] = prepared.values()
-  await saveNextBillings(uow, times, positions.length > 0 ? positions : undefined)
+  // Where an invoice waits for more usage, or for another run, not all of them count usage up to there.
+  const countsAll = complete && positions.length > 0 && [...prepared.values()].every(({ truncated }) => !truncated)
+  await saveNextBillings(uow, times, countsAll ? positions : undefined)
   return outcomes
 }
 
