@@ -3,8 +3,8 @@ import { groupBy } from '../../../../../shared/group-by.ts'
 import { combinedWith } from '../combined/match.ts'
 import type { SubscriptionState } from '../state/subscription-state.ts'
 
-/** Subscriptions that are saved together. What was computed for them is not kept until the last of the group is saved. */
-export const PART_MAX = 50
+/** Subscriptions that are saved together: half a group. What was computed for them is not kept until the last of the group is saved. */
+export const PART_MAX = 125
 
 /**
  * The ids of these subscriptions in parts of `max` or some more. Those that are combined stay together; so do those of a customer that has
