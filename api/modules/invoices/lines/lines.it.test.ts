@@ -34,7 +34,7 @@ afterAll(async () => {
 const setTime = (text: string): void => api.clock.set(instantOf(Date.parse(text)))
 
 /** The invoice of March, whose usage it bills with April in advance, in this status. */
-async function invoiceOfMarch(subscriptionId: string, status: 'OPEN' | 'DRAFT'): Promise<InvoiceView> {
+async function invoiceOfMarch(subscriptionId: string, status: 'OPEN' | 'DRAFT' | 'FINAL'): Promise<InvoiceView> {
   await runBilling({ database: api.database, usage }, tenant.tenant, subscriptionId)
   const url = `/v1/invoices?pricing_plan_subscription_id=${subscriptionId}&statuses[]=${status}&include_lines=true`
   const { data } = await succeed(tenant, 'GET', url)
