@@ -20,11 +20,12 @@ import { seriesOf } from '../../parties/platforms/invoice-settings.ts'
 import { loadNumberFieldsOf, type NumberField } from '../../parties/platforms/number-fields.ts'
 import { zoneNamed } from '../document/invoice-dates.ts'
 import { loadInvoicingSettings } from '../document/load-parties.ts'
-import { linesToStore, replaceLinesOfMany } from '../lines/store-lines.ts'
+import { linesOthersRead, replaceLinesOfMany } from '../lines/store-lines.ts'
+import type { LineValues } from '../lines/table.ts'
 import { takeNumbers } from '../repository.ts'
 import { INVOICE, INVOICE_CHARGES } from '../settlement/funds.ts'
 import { isCreditNote } from '../settlement/settlement.ts'
-import { type InvoiceRow, invoices } from '../table.ts'
+import { type InvoiceRow, invoices, isOpenEnded } from '../table.ts'
 import { enqueueTaxQuestions } from '../tax/answers/store-answers.ts'
 import { invoiceView } from '../view.ts'
 import type { PendingInvoice } from './pending-invoice.ts'
@@ -99,10 +100,14 @@ const insertInvoices = (uow: Uow, rows: readonly InvoiceRow[]): Promise<void> =>
 
 async function saveLines(uow: Uow, all: readonly PendingInvoice[]): Promise<void> {
   const changed = all.flatMap(({ stored, row, lines }) =>
-    lines === null ? [] : [{ invoiceId: row.id, fresh: stored === null, lines: linesToStore(row, lines) }],
+    lines === null ? [] : [{ invoiceId: row.id, fresh: stored === null, lines: rowsOf(row, lines) }],
   )
   await replaceLinesOfMany(uow, changed)
 }
+
+/** The lines that become rows. What the draft of a credit note is about to give back, nothing else gives back. */
+const rowsOf = (row: InvoiceRow, lines: readonly LineValues[]): readonly LineValues[] =>
+  isOpenEnded(row) && !isCreditNote(row) ? linesOthersRead(lines) : lines
 
 /** The columns whose value differs from the stored one. An invoice whose content stayed the same has the very object that was read. */
 function changesOf(pending: PendingInvoice, row: InvoiceRow): { id: string }[] {

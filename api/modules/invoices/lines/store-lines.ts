@@ -5,8 +5,6 @@ import { anyOf } from '../../../../shared/database/statements/any-of.ts'
 import { type Id, idsOf } from '../../../../shared/ids.ts'
 import { insertMany } from '../../../resource/rows/many-rows.ts'
 import { inThisTenant } from '../../../resource/tenant-condition.ts'
-import { isCreditNote } from '../settlement/settlement.ts'
-import { type InvoiceRow, isOpenEnded } from '../table.ts'
 import { type InvoiceLineRow, invoiceLines, type LineValues } from './table.ts'
 
 const of = (uow: ReadUow, invoiceId: Id<'invo'>) =>
@@ -17,17 +15,11 @@ export const linesOfInvoice = (uow: ReadUow, invoiceId: Id<'invo'>): Promise<Inv
   uow.tx.select().from(invoiceLines).where(of(uow, invoiceId)).orderBy(asc(invoiceLines.line_order))
 
 /**
- * The lines of an invoice that become rows. While it is OPEN or DRAFT those are what other invoices of the subscription read: what it
- * charges in advance, and what it deducts. It is computed again whenever its usage moves, and all its lines are in its content. Once it is
- * FINAL, each is a row. So is each of a credit note, whose lines say what may be given back no more.
+ * Those that other invoices of the subscription read: what an invoice charges in advance, and what it deducts. While it is OPEN or DRAFT only
+ * these become rows. It is computed again whenever its usage moves, and all its lines are in its content.
  */
-export const linesToStore = (
-  row: Pick<InvoiceRow, 'status' | 'type'>,
-  lines: readonly LineValues[],
-): readonly LineValues[] =>
-  isOpenEnded(row) && !isCreditNote(row)
-    ? lines.filter(({ kind, source }) => kind === 'DISCOUNT' || source['in_advance'] === true)
-    : lines
+export const linesOthersRead = (lines: readonly LineValues[]): readonly LineValues[] =>
+  lines.filter(({ kind, source }) => kind === 'DISCOUNT' || source['in_advance'] === true)
 
 /** The new lines of an invoice. */
 export type LinesOf = { readonly invoiceId: string; readonly fresh: boolean; readonly lines: readonly LineValues[] }

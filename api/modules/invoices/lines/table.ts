@@ -5,7 +5,7 @@ import type { Id } from '../../../../shared/ids.ts'
 import { decimalText, timestamp, wireJson } from '../../../resource/columns.ts'
 
 /**
- * The lines of invoices, one row each: of one that is OPEN or DRAFT what others read of it (`linesToStore`), of one that is FINAL every
+ * The lines of invoices, one row each: of one that is OPEN or DRAFT what others read of it (`linesOthersRead`), of one that is FINAL every
  * line. Rewritten with an invoice that is OPEN or DRAFT and frozen with one that is FINAL.
  */
 export const invoiceLines = pgTable('invoice_lines', {
