@@ -239,8 +239,9 @@ export function printRun(
   beside: Beside,
 ): void {
   const { pieceMs, bytes, collections, minutes } = beside
+  const ofLines = lines === 0 ? '' : ` of ${lines.toFixed(1)} lines (${LINES} at most)`
   console.log(
-    `${customers} customers, ${invoices} invoices (${statuses}) of ${lines === 0 ? LINES : lines.toFixed(1)} lines (${LINES} at most): ${seconds.toFixed(1)} s, ` +
+    `${customers} customers, ${invoices} invoices (${statuses})${ofLines}: ${seconds.toFixed(1)} s, ` +
       `${total(costs).toFixed(2)} ms of processor time an invoice (${shown(costs)}), worker at most ${workerMiB ?? '?'} MiB`,
   )
   const ratio = pieceMs === null ? '' : `${(total(costs) / pieceMs).toFixed(2)} pieces of ${pieceMs.toFixed(2)} ms, `

@@ -1,4 +1,4 @@
-// A billing group asks for the usage of many customers at once. It is read from single events, or from roll-ups if there are too many events.
+// The usage of many customers in one statement, as a billing group reads it: from single events, or from roll-ups where there are many events.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { findStaleBuckets, rollBuckets } from '../../aggregator/rollups/roll-buckets.ts'
 import { queryUsages } from '../../api/usage/query/query-usages.ts'

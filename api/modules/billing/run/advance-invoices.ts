@@ -43,8 +43,8 @@ export type Target = {
   readonly closes: boolean
   /** When it becomes FINAL, where that follows from the invoices that are issued with it. */
   readonly finalizeAt?: Instant
-  /** It is a DRAFT of which nothing changed since it was stored, so its usage was not read. */
-  readonly stands?: true
+  /** A DRAFT that has not changed since it was stored. Its usage was not read. */
+  readonly isUnchanged?: true
 }
 
 export type Advance = {
@@ -175,7 +175,7 @@ function advanceOne(of: Advance, { target, rows, late: found, granted }: Step): 
   const { billed, deducted, hasLate, refunds, inputsHash } = basis
   const request = fundsRequest(inputs, { window, invoiceId: row?.id ?? null })
   const payers = of.funds.payers(request)
-  if (target.stands) return only(standing(of, row, { basis, payers }))
+  if (target.isUnchanged) return only(countedFurther(of, row, { basis, payers }))
   const late = hasLate ? lateChargesOf(found, key) : []
   const added = (row && of.added.get(row.id)) ?? []
   const read = { mayLackRates: true as const, ...of.usage }
@@ -237,18 +237,18 @@ const stays = (run: ComputingRun, saved: PendingInvoice, waits: Computed): Pendi
 const isDue = ({ status, on_hold, finalize_at }: InvoiceRow, now: Instant): boolean =>
   status === 'DRAFT' && !on_hold && finalize_at !== null && at(finalize_at) <= now
 
-/** Why a DRAFT has to be computed after all: something changed while the group was prepared. */
-export const NOT_STANDING = new Error('the invoice changed since it was prepared')
+/** A DRAFT that was to stay as it is changed while the group was prepared: it has to be computed. */
+export const CHANGED_MEANWHILE = new Error('the invoice changed since it was prepared')
 
-/** The DRAFT with usage counted up to now. Throws NOT_STANDING where anything else of it may move. */
-function standing(
+/** The same DRAFT, with its usage counted up to now. Throws CHANGED_MEANWHILE where it has to be computed after all. */
+function countedFurther(
   { now, countedUntil }: Pick<Advance, 'now' | 'countedUntil'>,
   row: InvoiceRow | null,
   { basis, payers }: { readonly basis: InvoiceBasis; readonly payers: Payers },
 ): PendingInvoice {
   const isSame = row?.status === 'DRAFT' && row.inputs_hash === basis.inputsHash && row.grants.length === 0
   const isPaid = row !== null && (isPaidByWallets(row.content) || hasPayers(payers))
-  if (!isSame || isPaid || countedUntil === null || row.content.tax_question !== undefined) throw NOT_STANDING
+  if (!isSame || isPaid || countedUntil === null) throw CHANGED_MEANWHILE
   // Null where nothing is metered.
   if (row.usage_counted_until === null) return unchanged(row)
   return changed(unchanged(row), now, { usage_counted_until: formatInstant(countedUntil) })

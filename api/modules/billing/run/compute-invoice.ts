@@ -24,13 +24,11 @@ import type { InvoiceRow } from '../../invoices/table.ts'
 import { lockCustomersShared } from '../../parties/customers/lock-customer.ts'
 import { lockSubscription } from '../../subscriptions/billing-time/next-billing.ts'
 import { chargesOf } from '../charges/charges.ts'
-import { billsLateUsage, type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
+import { type ClosedUsage, closedForNext } from '../late/closed-usage.ts'
 import { findLateCharges } from '../late/late-charges.ts'
-import type { Deducted } from '../pricing/deducted.ts'
 import type { InvoiceRequest } from '../pricing/invoice-request.ts'
 import { type PricedInvoice, priceInvoice } from '../pricing/price-invoice.ts'
-import { loadRefunds } from '../refunds/load-refunds.ts'
-import type { Refund } from '../refunds/refunds.ts'
+import { loadAdvanceCharges } from '../refunds/load-refunds.ts'
 import { type BillingInputs, inputsHashOf } from '../terms/billing-inputs.ts'
 import { loadBillingInputs } from '../terms/load/load-inputs.ts'
 import { type PriceTerm, resolveTerms } from '../terms/price-terms.ts'
@@ -38,16 +36,9 @@ import { type InvoiceWindow, invoiceWindows } from '../terms/windows.ts'
 import { exactUsage } from '../usage/exact-usage.ts'
 import { readUsage, type UsageReader } from '../usage/usage-reader.ts'
 import { fundsRequest } from './funds-request.ts'
-import { invoiceHashOf } from './invoice-hash.ts'
-import { deductedBefore, withDeducted } from './state/deducted-before.ts'
-import {
-  billedElsewhere,
-  firstOpen,
-  keyOfRow,
-  loadSubscriptionInvoices,
-  takesLateUsage,
-  windowsOfKeys,
-} from './state/subscription-invoices.ts'
+import { withDeducted } from './state/deducted-before.ts'
+import { basisOf, type InvoiceBasis } from './state/invoice-basis.ts'
+import { firstOpen, keyOfRow, loadSubscriptionInvoices, windowsOfKeys } from './state/subscription-invoices.ts'
 import { customersToLock } from './state/subscription-state.ts'
 import { waitBeforeAttempt } from './wait-before-attempt.ts'
 
@@ -63,20 +54,14 @@ export type BillingDeps = {
 export type Target = { readonly subscriptionId: string; readonly key: string }
 
 /** The inputs of an invoice, and a hash that changes when any of them does. */
-export type InvoiceState = {
+export type InvoiceState = InvoiceBasis & {
   readonly inputs: BillingInputs
   readonly terms: readonly PriceTerm[]
   /** Null when the subscription no longer has this period. */
   readonly window: InvoiceWindow | null
-  readonly billed: ReadonlySet<string>
-  /** What discounts of an amount took off on other invoices. */
-  readonly deducted: readonly Deducted[]
   /** What closed invoices counted, when late usage goes on this invoice; empty when it does not. */
   readonly closed: readonly ClosedUsage[]
-  /** Its refunds of advance charges on FINAL invoices. */
-  readonly refunds: readonly Refund[]
   readonly row: InvoiceRow | null
-  readonly inputsHash: string
 }
 
 /** The wallets that can pay the invoice. They are locked until commit. */
@@ -86,22 +71,24 @@ async function walletsOf(uow: Uow, { inputs, window, row }: InvoiceState): Promi
   return funds.payers(fundsRequest(inputs, { window, invoiceId: row?.id ?? null }))
 }
 
+/** Of a period that the subscription no longer has. */
+const NO_BASIS: Omit<InvoiceBasis, 'inputsHash'> = { billed: new Set(), deducted: [], hasLate: false, refunds: [] }
+
 async function loadState(uow: ReadUow, { subscriptionId, key }: Target): Promise<InvoiceState> {
   const stored = await loadSubscriptionInvoices(uow, subscriptionId)
   const inputs = await loadBillingInputs(uow, subscriptionId, () => firstOpen(stored))
   const [rows = stored] = await withDeducted(uow, [{ inputs, rows: stored }])
   const terms = resolveTerms(inputs)
   const window = windowsOfKeys(invoiceWindows(inputs), [key]).get(key) ?? null
-  const billed = window ? billedElsewhere(rows, { key, cutoffAt: window.cutoffAt }) : new Set<string>()
-  const deducted = window ? deductedBefore(inputs, rows, window) : []
-  const { late_event_policy: policy } = inputs.platform
-  const hasLate = window !== null && billsLateUsage(policy) && takesLateUsage(rows, { key, cutoffAt: window.cutoffAt })
-  const closed = hasLate ? await closedForNext(uow, policy, [subscriptionId]) : []
-  const refunds = window ? await loadRefunds(uow, inputs, window) : []
-  const inputsHash = invoiceHashOf(inputsHashOf(inputs), { billed, deducted, closed: hasLate ? closed : null, refunds })
+  const ahead = window ? await loadAdvanceCharges(uow, inputs) : []
+  const closed = window ? await closedForNext(uow, inputs.platform.late_event_policy, [subscriptionId]) : []
+  const state = { inputs, inputsHash: inputsHashOf(inputs), ahead }
+  const basis = window
+    ? basisOf({ state, closed }, { key, window, rows })
+    : { ...NO_BASIS, inputsHash: state.inputsHash }
   const outline = rows.find(row => keyOfRow(row) === key)
   const row = outline ? await getInvoice(uow, outline.id) : null
-  return { inputs, terms, window, billed, deducted, closed, refunds, row, inputsHash }
+  return { ...basis, inputs, terms, window, closed: basis.hasLate ? closed : [], row }
 }
 
 /**
@@ -125,6 +112,9 @@ export const countedUntil = ({ usage, database }: BillingDeps): Promise<Instant 
   usage.upToDateUntil(database.clock).catch(() => null)
 
 const ATTEMPTS_MAX = 5
+
+/** Where it moved meanwhile, a run has counted usage that was not read here. */
+const countedOf = ({ row }: InvoiceState): string | null => row?.usage_counted_until ?? null
 
 type Computing = {
   readonly tenant: Tenant
@@ -161,7 +151,8 @@ async function computeNow<T>(deps: BillingDeps, of: Computing, saving: Saving<T>
       await lockSubscription(uow, idOf('ppsu', target.subscriptionId))
       await lockCustomersShared(uow, customersToLock(loaded.inputs), { skip: false })
       const state = await loadState(uow, target)
-      if (state.inputsHash !== loaded.inputsHash) return { kind: 'changed' as const }
+      if (state.inputsHash !== loaded.inputsHash || countedOf(state) !== countedOf(loaded))
+        return { kind: 'changed' as const }
       const wallets = await walletsOf(uow, state)
       await of.prepare?.(uow)
       // They need no usage, so they are not compared: the current ones are billed.

@@ -19,7 +19,7 @@ import { type BillingPlan, planBilling } from '../billing-plan.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
 import { windowsOfKeys } from '../state/subscription-invoices.ts'
 import { loadClosed, type SubscriptionState } from '../state/subscription-state.ts'
-import { countedBefore, mayStand, type Standing } from './standing.ts'
+import { countedBefore, type DraftToCheck, draftsToCheck } from './unchanged-drafts.ts'
 
 /** A subscription with everything that its invoices are computed from. */
 export type Prepared = {
@@ -53,8 +53,8 @@ type Planned = Omit<Prepared, 'late' | 'usage' | 'positions' | 'countedUntil'> &
   readonly charges: readonly Charge[]
   /** The charges of invoices that may close. */
   readonly closing: readonly Charge[]
-  /** Its first invoices, as far as they may stand as they are. */
-  readonly standing: readonly Standing[]
+  /** Those of its first invoices that are computed again only where their usage changed. */
+  readonly drafts: readonly DraftToCheck[]
 }
 
 /** Why a subscription was left out: its usage did not arrive in time, so it is read by itself. */
@@ -77,7 +77,7 @@ export async function prepare(
     /** Nothing closes that may close only later. */
     readonly now: Instant
     readonly readMs: number | null
-    /** Whether a DRAFT is computed also where its usage did not change. */
+    /** Computes every DRAFT, also one whose usage did not change. */
     readonly computesAll?: boolean
   },
 ): Promise<PreparedGroup> {
@@ -170,7 +170,7 @@ function planOf(
     closed,
     charges: on(charged),
     closing: on(charged.filter(({ target }) => target.closes)),
-    standing: computesAll ? [] : mayStand(state, closed, charged),
+    drafts: computesAll ? [] : draftsToCheck(state, closed, charged),
   }
 }
 
@@ -191,12 +191,12 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   const late = await each(planned, of, ({ state: { inputs }, terms, closed }) =>
     findLateUnits(deps, { tenant, inputs, terms, closed, positions }),
   )
-  const standing = upToDateUntil === null ? new Map<string, number>() : await findStanding(deps, tenant, of, late)
+  const unchanged = upToDateUntil === null ? new Map<string, number>() : await countUnchanged(deps, tenant, of, late)
   const withLate = new Map(
     [...late].flatMap(([id, units]) => {
       const found = planned.get(id)
       if (!found) return []
-      const own = leavingFirst(found, standing.get(id) ?? 0)
+      const own = withFirstUnchanged(found, unchanged.get(id) ?? 0)
       const more = chargesIn(units)
       const closing = own.closing.length === 0 ? [] : [...own.closing, ...more]
       return [[id, { late: units, ...own, charges: [...own.charges, ...more], closing }] as const]
@@ -215,7 +215,7 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   )
   return new Map(
     [...withLate].flatMap(
-      ([id, { charges: _charges, closing: _closing, standing: _, ...own }]): [string, Prepared][] => {
+      ([id, { charges: _charges, closing: _closing, drafts: _drafts, ...own }]): [string, Prepared][] => {
         const usage = exact.get(id) ?? read.get(id)
         return usage && !of.failed.has(id) ? [[id, { usage, positions, countedUntil: upToDateUntil, ...own }]] : []
       },
@@ -223,35 +223,37 @@ async function readAll(deps: BillingDeps, tenant: Tenant, of: Reading): Promise<
   )
 }
 
-/** How many of the first invoices of each subscription stand as they are: no usage that they count changed since it was counted. */
-async function findStanding(
+/** How many of its first invoices each subscription need not compute again: no usage that they count has changed since the last run. */
+async function countUnchanged(
   deps: BillingDeps,
   tenant: Tenant,
   of: Reading,
   late: ReadonlyMap<string, readonly ChangedUnit[]>,
 ): Promise<ReadonlyMap<string, number>> {
   const candidates = new Map(
-    [...of.planned].flatMap(([id, { state, standing }]) =>
-      standing.length > 0 && late.get(id)?.length === 0 ? [[id, { state, standing }] as const] : [],
+    [...of.planned].flatMap(([id, { state, drafts }]) =>
+      drafts.length > 0 && late.get(id)?.length === 0 ? [[id, { state, drafts }] as const] : [],
     ),
   )
   const counted = await countedBefore(deps, tenant, candidates)
   const known = new Map([...candidates].filter(([id]) => counted.has(id)))
-  return await each(known, of, async ({ state: { inputs }, standing }, id) => {
-    const needs = standing.map(({ charges }) => usageNeeds(charges))
+  return await each(known, of, async ({ state: { inputs }, drafts }, id) => {
+    const needs = drafts.map(({ charges }) => usageNeeds(charges))
     const positions = counted.get(id) ?? []
     const all = needs.flat()
     const changed = all.length === 0 ? [] : await changedNeeds(deps.usage, { tenant, inputs, needs: all, positions })
     const first = needs.findIndex(own => own.some(need => changed.includes(need)))
-    return first < 0 ? standing.length : first
+    return first < 0 ? drafts.length : first
   })
 }
 
-/** The same with its first `count` invoices as they are: their usage is not read. */
-function leavingFirst(own: Planned, count: number): Planned {
+/** The same without the usage of its first `count` invoices, which did not change. */
+function withFirstUnchanged(own: Planned, count: number): Planned {
   if (count === 0) return own
-  const targets = own.targets.map((target, place) => (place < count ? { ...target, stands: true as const } : target))
-  const left = new Set(own.standing.slice(0, count).flatMap(({ charges }) => charges))
+  const targets = own.targets.map((target, place) =>
+    place < count ? { ...target, isUnchanged: true as const } : target,
+  )
+  const left = new Set(own.drafts.slice(0, count).flatMap(({ charges }) => charges))
   return { ...own, targets, charges: own.charges.filter(charge => !left.has(charge)) }
 }
 

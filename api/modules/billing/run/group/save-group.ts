@@ -18,7 +18,7 @@ import { lockCustomersShared } from '../../../parties/customers/lock-customer.ts
 import { lockSubscriptions, saveNextBillings } from '../../../subscriptions/billing-time/next-billing.ts'
 import { saveClosedUsage } from '../../late/closed-usage.ts'
 import { savePins } from '../../pinned/store-pinned.ts'
-import { NOT_STANDING, type Target } from '../advance-invoices.ts'
+import { CHANGED_MEANWHILE, type Target } from '../advance-invoices.ts'
 import { type BillingPlan, isOverdue, nextBilling } from '../billing-plan.ts'
 import { type IssuedTogether, inOrderOfPayment, issueTogether } from '../combined/issue-together.ts'
 import { alignTargets } from '../combined/match.ts'
@@ -86,7 +86,7 @@ async function save(uow: Uow, deps: BillingDeps, of: Part): Promise<Map<string, 
       }),
     ),
   )
-  for (const [id, error] of failed) outcomes.set(id, error === NOT_STANDING ? null : { kind: 'FAILED', error })
+  for (const [id, error] of failed) outcomes.set(id, error === CHANGED_MEANWHILE ? null : { kind: 'FAILED', error })
   const combined = issueTogether(advanced, { tenant: of.tenant, now: uow.now, funds })
   const saved = await saveSteps(uow, { advanced, pending, combined }, deps.failpoint)
   const times = new Map<string, string | null>()

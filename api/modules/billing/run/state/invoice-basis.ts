@@ -14,7 +14,7 @@ export type InvoiceBasis = {
   readonly billed: ReadonlySet<string>
   /** What discounts of an amount took off on other invoices. */
   readonly deducted: readonly Deducted[]
-  /** Whether late usage goes on this invoice. */
+  /** Whether this invoice bills late usage. */
   readonly hasLate: boolean
   readonly refunds: readonly Refund[]
   /** A hash of everything that the invoice is computed from, except usage. */
@@ -23,7 +23,13 @@ export type InvoiceBasis = {
 
 /** Of the invoice with this key. `rows`: the invoices of the subscription as they are now. Pure. */
 export function basisOf(
-  { state, closed }: { readonly state: SubscriptionState; readonly closed: readonly ClosedUsage[] },
+  {
+    state,
+    closed,
+  }: {
+    readonly state: Pick<SubscriptionState, 'inputs' | 'inputsHash' | 'ahead'>
+    readonly closed: readonly ClosedUsage[]
+  },
   { key, window, rows }: Of,
 ): InvoiceBasis {
   const { inputs, inputsHash, ahead } = state

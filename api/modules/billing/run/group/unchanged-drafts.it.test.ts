@@ -1,26 +1,33 @@
-// A DRAFT whose time no new usage reached is not computed again: only the time up to which its usage is counted moves. Anything else that
-// may change it has it computed.
+// A DRAFT without new usage in its period is not computed again: only its `usage_counted_until` moves. It is computed when anything else may
+// change it.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SERVICE } from '../../../../../shared/database/database.ts'
 import { decimal } from '../../../../../shared/decimal.ts'
 import type { Failpoints } from '../../../../../shared/failpoint.ts'
+import { idOf } from '../../../../../shared/ids.ts'
 import { at, type Interval } from '../../../../../shared/time.ts'
 import { type ApiHarness, startApi, type TestTenant } from '../../../../testing/harness.ts'
 import type { Row } from '../../../../testing/wire.ts'
+import { refreshInvoice } from '../../../invoices/changes/refresh-invoice.ts'
 import { BALANCE, walletsOf } from '../../../wallets/testing/wallets-of.ts'
 import { type Billed, billedSubscription, succeed } from '../../testing/billed-subscription.ts'
 import { NO_USAGE } from '../../testing/no-usage.ts'
 import type { BillingDeps } from '../compute-invoice.ts'
+import { subscriptionProducer } from '../subscription-producer.ts'
 import { runGroup } from './run-group.ts'
 
 const APRIL = at('2026-04-01T00:00:00Z')
 let api: ApiHarness
 let tenant: TestTenant
 let billed: Billed
-/** The tokens of each month, what changed since the last run, and where the log ends. */
+/** The tokens of each month, the month whose usage changed since the last run, and the last position of the log. */
 let usage: { march: string; april: string; changed: 'nothing' | 'march'; position: number; complete: boolean }
-/** The months whose usage was read, and since which positions of the log changes were asked for. */
+/** The months whose usage the last run read. */
 let read: string[]
-let asked: number[]
+/** Called after a month's usage was read, before it is used. */
+let afterReading: (month: string) => Promise<void>
+/** The positions after which the last run looked for changes. */
+let checkedAfter: number[]
 
 const monthOf = ({ start }: Interval): string => (start < APRIL ? 'march' : 'april')
 const deps = (): BillingDeps => ({
@@ -32,12 +39,13 @@ const deps = (): BillingDeps => ({
     read: async (_tenant, _parts, { interval }) => {
       read.push(monthOf(interval))
       const number = interval.start < APRIL ? usage.march : usage.april
+      await afterReading(monthOf(interval))
       return [{ currency: null, number: decimal(number), count: 1 }]
     },
     changedSince: async (_tenant, questions) =>
       questions.map(({ pieces }) =>
         pieces.map(({ interval, positions }) => {
-          asked.push(...positions)
+          checkedAfter.push(...positions)
           return usage.changed === monthOf(interval)
         }),
       ),
@@ -50,6 +58,7 @@ beforeAll(async () => {
 afterAll(() => api?.close())
 beforeEach(async () => {
   tenant = api.tenants.aLive
+  afterReading = async () => {}
   usage = { march: '4000', april: '1000', changed: 'nothing', position: 10, complete: true }
   api.clock.set(Date.parse('2026-04-01T01:00:00Z'))
   billed = await billedSubscription(tenant, { start_at: '2026-03-01T00:00:00Z', fee: '10' })
@@ -62,7 +71,7 @@ async function run(time: string, of: Partial<BillingDeps> = {}): Promise<void> {
   usage.position += 1
   usage.april = String(Number(usage.april) + 1_000)
   read = []
-  asked = []
+  checkedAfter = []
   const outcomes = await runGroup({ ...deps(), ...of }, tenant.tenant, [billed.subscriptionId])
   expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['DONE'])
 }
@@ -83,7 +92,7 @@ test('the usage of a DRAFT is not read again where only that of the next month m
   await run('2026-04-01T01:01:00Z')
   expect(read).toEqual(['april'])
   // Since the run before.
-  expect(new Set(asked)).toEqual(new Set([11]))
+  expect(new Set(checkedAfter)).toEqual(new Set([11]))
   expect(await invoice('DRAFT')).toEqual({ ...draft, usage_counted_until: '2026-04-01T01:01:00Z' })
   expect(await noticesOf(draft)).toBe(notices)
   const next = await invoice('OPEN')
@@ -91,7 +100,7 @@ test('the usage of a DRAFT is not read again where only that of the next month m
   expect(next['invoice_amount_excluding_tax']).not.toEqual(open['invoice_amount_excluding_tax'])
 })
 
-test('usage that comes into its time has it computed, and once it is FINAL that is what it bills', async () => {
+test('usage that falls into its period is on the DRAFT, and on the FINAL invoice', async () => {
   const draft = await invoice('DRAFT')
   Object.assign(usage, { march: '900000', changed: 'march' })
   await run('2026-04-01T01:01:00Z')
@@ -108,7 +117,7 @@ test('usage that comes into its time has it computed, and once it is FINAL that 
   expect(final['invoice_amount_excluding_tax']).toEqual(computed['invoice_amount_excluding_tax'])
 })
 
-test('an input that changed has it computed', async () => {
+test('a DRAFT is computed again when an input changed', async () => {
   await succeed(tenant, 'PATCH', `/v1/pricing-plan-subscriptions/${billed.subscriptionId}`, {
     purchase_order_number: 'PO 7',
   })
@@ -117,7 +126,7 @@ test('an input that changed has it computed', async () => {
   expect((await invoice('DRAFT'))['purchase_order_number']).toBe('PO 7')
 })
 
-test('a wallet that can pay it has it computed, also one that is filled while the group is prepared', async () => {
+test('a DRAFT is computed again when a wallet can pay it, also one that is filled while the group is prepared', async () => {
   const of = await walletsOf(tenant)
   const wallet = await of.wallet(BALANCE, billed.customerId)
   // The opening invoice ends first.
@@ -141,6 +150,25 @@ test('a wallet that can pay it has it computed, also one that is filled while th
   await run('2026-04-01T01:03:00Z')
   expect(read.toSorted()).toEqual(['april', 'march'])
   expect(await reserved()).toBe(5)
+})
+
+test('a refresh does not replace what a run counted after the refresh had read usage', async () => {
+  const draft = await invoice('DRAFT')
+  const late = async (month: string): Promise<void> => {
+    if (month !== 'march') return
+    afterReading = async () => {}
+    Object.assign(usage, { march: '900000', changed: 'march' })
+    await run('2026-04-01T01:01:00Z')
+    usage.changed = 'nothing'
+  }
+  afterReading = late
+  const id = idOf('invo', draft['id'])
+  await refreshInvoice({ ...deps(), producers: [subscriptionProducer(deps())] }, tenant.tenant, SERVICE, id)
+  const refreshed = await invoice('DRAFT')
+  expect(refreshed['invoice_amount_excluding_tax']).not.toEqual(draft['invoice_amount_excluding_tax'])
+  await run('2026-04-01T01:02:00Z')
+  expect(read).toEqual(['april'])
+  expect((await invoice('DRAFT'))['invoice_amount_excluding_tax']).toEqual(refreshed['invoice_amount_excluding_tax'])
 })
 
 test('a run that could not count all usage leaves the positions as they were', async () => {

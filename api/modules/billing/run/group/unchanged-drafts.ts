@@ -1,6 +1,5 @@
-// Which DRAFT invoices stand as they are. In its grace period a DRAFT follows usage as an OPEN invoice does, and nearly always there is none
-// in its time any more. Then its usage is not read again, and it is neither priced nor written: only the time up to which its usage is
-// counted moves.
+// Which DRAFT invoices need not be computed again. During its grace period a DRAFT follows usage as an OPEN invoice does, but its period is
+// over and new usage rarely falls into it. Where none did, its usage is not read and it is not priced: only its `usage_counted_until` moves.
 import { readTenant } from '../../../../../shared/database/database.ts'
 import { withNamedStatements } from '../../../../../shared/database/statements/named-statements.ts'
 import { decimal, ZERO } from '../../../../../shared/decimal.ts'
@@ -19,8 +18,8 @@ import { basisOf } from '../state/invoice-basis.ts'
 import { keyOfRow } from '../state/subscription-invoices.ts'
 import type { SubscriptionState } from '../state/subscription-state.ts'
 
-/** A DRAFT of which nothing but its usage can have changed, and what it charges. */
-export type Standing = {
+/** A DRAFT in which only usage can have changed since it was stored, and its charges. */
+export type DraftToCheck = {
   readonly invoiceId: string
   readonly window: InvoiceWindow
   readonly charges: readonly Charge[]
@@ -30,49 +29,50 @@ export type Standing = {
 type Charged = { readonly target: Target; readonly charges: readonly Charge[] }
 
 /**
- * The first invoices of a run, as far as each is a DRAFT that nothing but usage can have changed since it was stored. What pays them, and
- * whether their usage changed, is found out later (`prepare-group.ts`). Pure.
+ * The first invoices of a run, up to the first one that has to be computed whatever its usage. Wallets and usage are checked by
+ * `countedBefore` and `prepare-group.ts`. Pure.
  */
-export function mayStand(
+export function draftsToCheck(
   state: SubscriptionState,
   closed: readonly ClosedUsage[],
   charged: readonly Charged[],
-): readonly Standing[] {
+): readonly DraftToCheck[] {
   const { inputs, ahead } = state
   const { status, combine } = inputs.subscription
   if (combine || ahead.length > 0 || (status !== 'ACTIVE' && status !== 'CANCELLED')) return []
-  const standing: Standing[] = []
+  const drafts: DraftToCheck[] = []
   for (const each of charged) {
-    const found = standingOf(state, closed, each)
+    const found = draftToCheck(state, closed, each)
     if (found === null) break
-    standing.push(found)
+    drafts.push(found)
   }
-  return standing
+  return drafts
 }
 
-function standingOf(
+function draftToCheck(
   state: SubscriptionState,
   closed: readonly ClosedUsage[],
   { target: { key, window, closes }, charges }: Charged,
-): Standing | null {
+): DraftToCheck | null {
   const { rows } = state
   const row = rows.find(each => keyOfRow(each) === key)
   if (!window || closes || row?.status !== 'DRAFT' || row.combine_fault !== null) return null
   if (row.to_be_reprocessed_at !== null || !decimal(row.wallet_amount).eq(ZERO)) return null
+  // What it grants may begin with time alone.
+  if (charges.some(({ config }) => config.wallet_grants?.length)) return null
   const needs = usageNeeds(charges)
-  // The rates of money in another currency are no input.
+  // The inputs hash does not cover the exchange rates of usage.
   if (needs.some(({ currency }) => currency)) return null
   if (needs.length > 0 && row.usage_counted_until === null) return null
   const { inputsHash } = basisOf({ state, closed }, { key, window, rows })
   return row.inputs_hash === inputsHash ? { invoiceId: row.id, window, charges } : null
 }
 
-/** A subscription with such invoices. */
-type Candidate = { readonly state: Pick<SubscriptionState, 'inputs'>; readonly standing: readonly Standing[] }
+type Candidate = { readonly state: Pick<SubscriptionState, 'inputs'>; readonly drafts: readonly DraftToCheck[] }
 
 /**
- * Up to which positions of the log their usage was counted, by subscription; absent where that is not known, and where a wallet can pay one
- * of them: what it has may have changed.
+ * By subscription, the positions of the log up to which the usage of its drafts was counted. A subscription is absent where they are not
+ * known, and where a wallet can pay one of the drafts, since its balance may have changed.
  */
 export async function countedBefore(
   { database }: Pick<BillingDeps, 'database'>,
@@ -86,12 +86,12 @@ export async function countedBefore(
     const all = [...candidates.values()]
     const funds = await readFunds(reading, {
       customerIds: [...new Set(all.map(({ state }) => state.inputs.customer.id))],
-      invoiceIds: all.flatMap(({ standing }) => standing.map(({ invoiceId }) => invoiceId)),
+      invoiceIds: all.flatMap(({ drafts }) => drafts.map(({ invoiceId }) => invoiceId)),
     })
     return new Map(
       [...counted].filter(([id]) => {
         const own = candidates.get(id)
-        return own?.standing.every(each => !hasPayers(funds.payers(fundsRequest(own.state.inputs, each))))
+        return own?.drafts.every(each => !hasPayers(funds.payers(fundsRequest(own.state.inputs, each))))
       }),
     )
   })

@@ -1,4 +1,4 @@
-// A DRAFT that may stand as it is, with usage and marks in ClickHouse: after each run it bills what it would bill computed anew.
+// With usage and marks in ClickHouse: a DRAFT that runs do not compute again bills what it would bill if they did.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestClickHouse } from '../../../../../shared/testing/clickhouse.ts'
 import { type ClickHouseClient, createClickHouse, selectRows } from '../../../../../shared/usage/clickhouse.ts'
@@ -39,7 +39,7 @@ afterAll(async () => {
   await clickhouse?.drop()
 })
 
-test('a DRAFT bills after each run what it would bill computed anew, and is read only where usage came into its time', async () => {
+test('a DRAFT bills after each run what a refresh would bill, and its usage is read only when some of it is new', async () => {
   const tenant = api.tenants.aLive
   const database = api.database
   const setTime = (text: string): void => api.clock.set(Date.parse(text))
@@ -67,7 +67,7 @@ test('a DRAFT bills after each run what it would bill computed anew, and is read
     ['700000', '2026-03-31 23:59:59.999'],
     ['1000', '2026-04-01 00:30:00.000'],
     ['900000', '2026-03-01 00:00:00.000'],
-    // Before its time, and of no invoice.
+    // Before its period, and on no invoice.
     ['900000', '2026-02-28 23:59:59.999'],
   ] as const
   for (const [place, [tokens, timestamp]] of steps.entries()) {
